@@ -1,0 +1,1 @@
+"""The shipped models, one system a module or package."""

@@ -1,0 +1,1 @@
+"""Classic published models, whose state counts are known from elsewhere."""

@@ -1,0 +1,1 @@
+"""The narrow store below the runtime: its verbs are the durable boundaries."""

@@ -1,0 +1,1 @@
+"""Runtimes that are wrong on purpose, which the conformance suite must reject."""
