@@ -1,0 +1,93 @@
+"""What every test may ask for: golden texts, the tiers of the suite, and PostgreSQL where there is one."""
+
+import difflib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).parent / "golden"
+UPDATED = pytest.StashKey[list[str]]()
+POSTGRES_SKIPPED = pytest.StashKey[list[str]]()
+NO_POSTGRES = (
+    "FALSEWORK_POSTGRES is not set: name a server that may be written to, "
+    "such as 'host=127.0.0.1 port=5432 user=postgres dbname=postgres'"
+)
+
+
+def in_ci() -> bool:
+    return os.environ.get("CI", "").lower() in {"1", "true", "yes"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("falsework")
+    group.addoption("--update-golden", action="store_true", help="rewrite the texts of tests/golden")
+    group.addoption("--deep", action="store_true", help="also run the tests marked deep, which take minutes")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[UPDATED] = []
+    config.stash[POSTGRES_SKIPPED] = []
+    if config.getoption("--update-golden") and in_ci():
+        raise pytest.UsageError("--update-golden rewrites what CI compares with: run it at home and commit")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without --deep, the deep tests are deselected, and pytest's last line says how many."""
+    if config.getoption("--deep"):
+        return
+    deep = [item for item in items if item.get_closest_marker("deep")]
+    if deep:
+        config.hook.pytest_deselected(items=deep)
+        items[:] = [item for item in items if not item.get_closest_marker("deep")]
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A test of PostgreSQL without a server is skipped and named at the end, or fails where CI=true."""
+    if item.get_closest_marker("postgres") is None or os.environ.get("FALSEWORK_POSTGRES"):
+        return
+    if in_ci():
+        pytest.fail(f"CI must run the tests of PostgreSQL, but {NO_POSTGRES}", pytrace=False)
+    item.config.stash[POSTGRES_SKIPPED].append(item.nodeid)
+    pytest.skip(NO_POSTGRES)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    skipped, updated = config.stash[POSTGRES_SKIPPED], config.stash[UPDATED]
+    if skipped:
+        terminalreporter.section("PostgreSQL was NOT tested", red=True)
+        terminalreporter.line(f"{len(skipped)} tests skipped. {NO_POSTGRES}")
+    if updated:
+        terminalreporter.section("golden texts rewritten: read the difference", yellow=True)
+        for name in updated:
+            terminalreporter.line(name)
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """`golden(name, text)` fails unless the text is that of tests/golden/<name>.txt, to the letter."""
+
+    def compare(name: str, text: str) -> None:
+        path = GOLDEN / f"{name}.txt"
+        expected = path.read_text(encoding="utf-8") if path.exists() else None
+        if text == expected:
+            return
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            request.config.stash[UPDATED].append(f"{GOLDEN.name}/{name}.txt")
+            return
+        again = "if the new text is right: make golden, and read the difference before committing it"
+        if expected is None:
+            pytest.fail(f"there is no tests/golden/{name}.txt; {again}\n\n{text}", pytrace=False)
+        lines = difflib.unified_diff(
+            expected.splitlines(keepends=True),
+            text.splitlines(keepends=True),
+            f"tests/golden/{name}.txt",
+            "what the test produced",
+        )
+        shown = "".join(line if line.endswith("\n") else f"{line}\n\\ no end of line\n" for line in lines)
+        pytest.fail(f"the text differs from tests/golden/{name}.txt; {again}\n\n{shown}", pytrace=False)
+
+    return compare
