@@ -1,1 +1,31 @@
-"""The narrow store below the runtime: its verbs are the durable boundaries."""
+"""The narrow store: its verbs are the durable boundaries, and it names no database."""
+
+from falsework.runtime.store.contract import (
+    Failpoint,
+    Row,
+    Store,
+    StoreBusy,
+    StoreError,
+    StoreFailed,
+    StoreRefused,
+    StoreUnknown,
+    Transaction,
+    Value,
+    boundaries,
+    pass_through,
+)
+
+__all__ = [
+    "Failpoint",
+    "Row",
+    "Store",
+    "StoreBusy",
+    "StoreError",
+    "StoreFailed",
+    "StoreRefused",
+    "StoreUnknown",
+    "Transaction",
+    "Value",
+    "boundaries",
+    "pass_through",
+]
