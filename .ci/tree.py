@@ -53,7 +53,7 @@ def folders_again(text: str) -> str:
 
 
 def run(command: list[str], says: str, **environment: str) -> int:
-    """The command's exit code; what it says is one line when all is well, else its text, places translated."""
+    """The command's exit code; it says one line when all is well, else all it said, places translated."""
     done = subprocess.run(
         command,
         cwd=ROOT,
