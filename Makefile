@@ -1,5 +1,5 @@
-# Every target sets up the virtual environment it needs, on a bare machine with Python >= 3.11 and nothing else.
-# The install is editable and repeated whenever pyproject.toml changes, so no target runs a stale copy.
+# Every target sets up the virtual environment it needs, on a bare machine with Python >= 3.11. The install is
+# editable and repeated whenever pyproject.toml changes, so no target runs a stale copy.
 
 SHELL := /bin/sh
 VENV := .venv
@@ -50,8 +50,8 @@ $(STAMP): pyproject.toml
 	    then found=$$candidate; break; fi; \
 	  done; \
 	  if [ -z "$$found" ]; then \
-	    echo "falsework needs Python 3.11 or newer with its venv module (on Debian: apt-get install" >&2; \
-	    echo "python3-venv); none of python3.13 python3.12 python3.11 python3 is that. Name one: make PYTHON=…" >&2; \
+	    echo "falsework needs Python 3.11 or newer with its venv module (Debian: apt-get install python3-venv);" >&2; \
+	    echo "none of python3.13, python3.12, python3.11, python3 is that. Name another: make PYTHON=…" >&2; \
 	    exit 1; \
 	  fi; \
 	  echo "making $(VENV) with $$found"; \

@@ -80,7 +80,7 @@ def lint_imports() -> int:
     """import-linter over the contracts of pyproject.toml."""
     program = str(Path(sys.executable).parent / "lint-imports")
     paths = os.pathsep.join([str(TREE), str(ROOT / ".ci")])
-    command = [program, "--cache-dir", str(ROOT / "build" / "import-linter")]
+    command = [program, "--no-logo", "--cache-dir", str(ROOT / "build" / "import-linter")]
     return run(command, "Imports go in their directions.", PYTHONPATH=paths)
 
 

@@ -3,7 +3,7 @@
 import ast
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -35,6 +35,12 @@ def listed() -> list[Path]:
 FILES = listed()
 CODE_FILES = [path for path in FILES if path.suffix in CODE or path.name in CODE]
 PYTHON_FILES = [path for path in FILES if path.suffix == ".py"]
+
+
+def nothing(found: Iterable[str]) -> None:
+    """Fails with each place on a line of its own."""
+    if places := "\n".join(found):
+        pytest.fail(places, pytrace=False)
 
 
 def text_of(path: Path) -> str:
@@ -79,19 +85,18 @@ def test_the_list_of_files_is_that_of_this_repository() -> None:
 
 def test_no_file_is_longer_than_one_reads() -> None:
     sizes = {path: text_of(path).count("\n") for path in FILES if path.suffix in {".py", ".c", ".h"}}
-    assert [f"{place(path, 1)} {size}" for path, size in sizes.items() if size > LINES_OF_A_FILE] == []
+    nothing(f"{place(path, 1)} {size}" for path, size in sizes.items() if size > LINES_OF_A_FILE)
 
 
 def test_no_function_is_longer_than_a_screen() -> None:
     functions = {path: list(python_functions(path)) for path in PYTHON_FILES}
     functions |= {path: list(c_functions(text_of(path))) for path in FILES if path.suffix in {".c", ".h"}}
-    long = [
+    nothing(
         f"{place(path, line)} {name} {size}"
         for path, found in functions.items()
         for line, name, size in found
         if size > LINES_OF_A_FUNCTION
-    ]
-    assert long == []
+    )
 
 
 def test_a_c_function_is_measured_from_its_heading_to_its_last_brace() -> None:
@@ -102,16 +107,15 @@ def test_a_c_function_is_measured_from_its_heading_to_its_last_brace() -> None:
 
 def test_no_line_is_wider_than_the_page() -> None:
     wide = re.compile(rf"^.{{{COLUMNS + 1},}}$")
-    places = [found.split(" ")[0] for found in matches(wide, CODE_FILES)]
-    assert places == []
+    nothing(matches(wide, CODE_FILES))
 
 
 def test_nothing_is_left_unfinished() -> None:
-    assert list(matches(UNFINISHED, CODE_FILES)) == []
+    nothing(matches(UNFINISHED, CODE_FILES))
 
 
 def test_nothing_names_a_place_that_exists_on_one_machine_only() -> None:
-    assert list(matches(ONE_MACHINE_ONLY, FILES)) == []
+    nothing(matches(ONE_MACHINE_ONLY, FILES))
 
 
 @pytest.mark.parametrize("line", ["see /wo+rk/x", "open('/t+mp/x')", "read ../sha+red/x", "PyPI+.org"])
@@ -125,7 +129,7 @@ def test_an_ordinary_place_is_not_taken_for_one_of_a_machine(line: str) -> None:
 
 
 def test_every_module_says_what_it_owns() -> None:
-    assert [place(path, 1) for path in PYTHON_FILES if not ast.get_docstring(ast.parse(text_of(path)))] == []
+    nothing(place(path, 1) for path in PYTHON_FILES if not ast.get_docstring(ast.parse(text_of(path))))
 
 
 def test_no_module_or_class_has_a_name_that_says_nothing() -> None:
@@ -136,7 +140,7 @@ def test_no_module_or_class_has_a_name_that_says_nothing() -> None:
         for node in ast.walk(ast.parse(text_of(path)))
         if isinstance(node, ast.ClassDef) and VAGUE_NAME.search(node.name)
     ]
-    assert modules + classes == []
+    nothing(modules + classes)
 
 
 def test_the_decisions_are_numbered_without_a_gap() -> None:
