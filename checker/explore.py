@@ -1,0 +1,155 @@
+"""Breadth-first search over the class itself: the definition of what every other engine must answer.
+
+Queue order is the order of initial states, then of parents, actions and arguments; so the first trace to a violation is the
+shortest, and among the shortest the least. Everything is evaluated twice: an answer that differs is an impure model.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+from .accounting import Bounds, Stop, Tally, Violation
+from .definition import Action, Definition, Property
+from .errors import CutByBound, Place
+from .judge import IMPURE, applies, judge, step_arguments
+from .language import deadlock, values_stay_in_domain
+from .source import display_file
+from .state import State
+from .trace import Fault, Faulted, Label, Taken, Trace, instances, starts, take
+
+Progress = Callable[[Tally, int], None]
+"""Called after each level with the tally and the number of states that wait."""
+
+
+class _Search:
+    def __init__(self, definition: Definition, bounds: Bounds) -> None:
+        self.definition = definition
+        self.tally = Tally(definition, "explore", bounds)
+        self.trace_of: dict[State, Trace] = {}  # every state that is reached, the violating ones included
+        self.labels = [(action, list(instances(definition, action))) for action in definition.actions]
+
+    def run(self, progress: Progress | None) -> Tally:
+        frontier = self.start()
+        while self.level_ends(frontier, progress):
+            frontier = [after for before in frontier for after in self.expand(before)]
+        return self.tally
+
+    def level_ends(self, frontier: list[State], progress: Progress | None) -> bool:
+        """Counts the level that has just been reached; whether there is another one to look for."""
+        tally, bounds = self.tally, self.tally.bounds
+        if len(self.trace_of) > tally.states:
+            tally.levels.append(len(self.trace_of) - tally.states)
+            tally.states = len(self.trace_of)
+        if progress is not None:
+            progress(tally, len(frontier))
+        if not frontier or tally.fault is not None or (tally.violations and not bounds.every):
+            return False
+        if bounds.max_depth is not None and tally.depth >= bounds.max_depth:
+            tally.stop = Stop("max-depth", bounds.max_depth, len(frontier))
+        elif tally.states > bounds.max_states:
+            tally.stop = Stop("max-states", bounds.max_states, len(frontier))
+        return tally.stop is None
+
+    def start(self) -> list[State]:
+        """The distinct initial states that break nothing."""
+        fresh: list[State] = []
+        try:
+            for taken in starts(self.definition):
+                path = Trace(taken.label if self.definition.initials else None)
+                fresh += self.arrive(path, taken, [])
+        except Faulted as fault:
+            self.fault(fault, Trace(None))
+        return fresh
+
+    def expand(self, before: State) -> list[State]:
+        """Every step from the state is counted and judged; the answer is the new states that break nothing."""
+        fresh: list[State] = []
+        stuck = True
+        trace = self.trace_of[before]
+        for action, labels in self.labels:
+            covered = self.tally.coverage[action.name]
+            for label in labels:
+                path = Trace(trace.start, (*trace.steps, label))
+                try:
+                    taken = self.step(action, before, label)
+                except CutByBound as cut:
+                    place = Place(display_file(cut.where[0]), cut.where[1])
+                    self.tally.cuts[place] = self.tally.cuts.get(place, 0) + 1
+                    covered.enabled += 1
+                    covered.cut += 1
+                    stuck = False
+                    continue
+                except Faulted as fault:
+                    self.fault(fault, path)
+                    stuck = False
+                    continue
+                if taken is not None:
+                    stuck = False
+                    covered.enabled += 1
+                    covered.fired += 1
+                    covered.self_loops += taken.state == before
+                    self.tally.transitions += 1
+                    fresh += self.arrive(path, taken, self.broken_by(path, action, before, taken))
+        if stuck and not any(self.holds(prop, before, trace) for prop in self.definition.terminals):
+            self.violate(deadlock, trace)
+        return fresh
+
+    def step(self, action: Action, before: State, label: Label) -> Taken | None:
+        taken = take(self.definition, action, before, label)
+        if take(self.definition, action, before, label) != taken:
+            raise Faulted(IMPURE.format(label), action.place)
+        return taken
+
+    def broken_by(self, path: Trace, action: Action, before: State, taken: Taken) -> list[Property]:
+        known = step_arguments(action, taken.label, taken.answer, before)
+        judged = [p for p in self.definition.invariants if applies(p, action) and not taken.outside]
+        return [p for p in judged if not self.holds(p, taken.state, path, known)]
+
+    def arrive(self, path: Trace, taken: Taken, broken: list[Property]) -> list[State]:
+        """Judges the state that the path ends in; the answer is that state if it is new and nothing is broken."""
+        if taken.outside:
+            self.violate(values_stay_in_domain, path, taken.outside)
+            return []
+        if not broken:
+            if taken.state in self.trace_of:
+                return []
+            self.trace_of[taken.state] = path
+            for witness in self.definition.witnesses:
+                if self.tally.witnesses[witness.name] is None and self.holds(witness, taken.state, path):
+                    self.tally.witnesses[witness.name] = len(path)
+                    self.tally.witness_traces[witness.name] = path
+        state_invariants = [p for p in self.definition.invariants if p.kind == "state"]
+        broken = broken + [p for p in state_invariants if not self.holds(p, taken.state, path, count=not broken)]
+        for prop in broken:
+            self.violate(prop.name, path)
+        return [] if broken else [taken.state]
+
+    def holds(
+        self, prop: Property, state: State, path: Trace, known: Mapping[str, object] | None = None, *, count: bool = True
+    ) -> bool:
+        """The predicate's answer there; its true premises are counted, its fault ends the search with the level."""
+        try:
+            answer, premises = judge(self.definition, prop, state, known)
+        except Faulted as fault:
+            self.fault(fault, path, prop.name)
+            return True
+        for (line, column), times in premises.items():
+            if count and (prop.name, line, column) in self.tally.premises:
+                self.tally.premises[prop.name, line, column] += times
+        return answer
+
+    def violate(self, name: str, trace: Trace, outside: str = "") -> None:
+        self.tally.violations.setdefault(name, Violation(name, trace, outside))
+
+    def fault(self, fault: Faulted, trace: Trace, at: str = "") -> None:
+        if self.tally.fault is None:
+            self.tally.fault = Fault(fault.message, fault.place, trace, at)
+
+
+def explore(definition: Definition, bounds: Bounds | None = None, progress: Progress | None = None) -> Tally:
+    """The whole search, counted; a fault of the model ends it at the end of the level."""
+    began = time.process_time()
+    tally = _Search(definition, bounds or Bounds()).run(progress)
+    tally.seconds = time.process_time() - began
+    return tally

@@ -1,0 +1,68 @@
+"""A predicate of the model, evaluated on the class: the one judge of states and steps outside the engines' own code."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from .definition import Action, Definition, Property
+from .language import PremiseSite, count_premises
+from .state import State, live
+from .trace import Faulted, Label, faulted
+
+IMPURE = "impure: a second evaluation of {} differs from the first"
+
+
+def applies(prop: Property, action: Action) -> bool:
+    """Whether the step invariant speaks of that action's steps."""
+    by_row = action.row is not None and prop.on == action.function.__name__
+    return prop.kind == "step" and (prop.on is None or prop.on == action.name or by_row)
+
+
+def step_arguments(action: Action, label: Label, answer: object, before: State) -> dict[str, object]:
+    """What a step invariant may read by name; `before` is made live for each evaluation."""
+    names = (name for name, _ in action.parameters)
+    return {"answer": answer, "row": action.row, "before": before, **dict(zip(names, label.arguments, strict=True))}
+
+
+def judge(
+    definition: Definition, prop: Property, state: State, known: Mapping[str, object] | None = None
+) -> tuple[bool, Counter[tuple[int, int]]]:
+    """The predicate's answer there and its true premises by line and column.
+
+    It is evaluated twice; raises Faulted where it raises, or where the second answer differs (the model is impure).
+    """
+    seen: Counter[PremiseSite] = Counter()
+    answers = [_once(definition, prop, state, known or {}, recorder) for recorder in (seen, None)]
+    if answers[0] != answers[1]:
+        raise Faulted(IMPURE.format(prop.name), prop.place)
+    return answers[0], Counter({(line, column): times for (_, line, column), times in seen.items()})
+
+
+def _once(
+    definition: Definition, prop: Property, state: State, known: Mapping[str, object], recorder: Counter[PremiseSite] | None
+) -> bool:
+    arguments: list[Any] = [live(definition, known["before"]) if a == "before" else known[a] for a in prop.arguments]  # type: ignore[arg-type]
+    count_premises(recorder)
+    try:
+        return bool(prop.function(live(definition, state), *arguments))
+    except Exception as problem:  # noqa: BLE001  whatever a user's predicate raises is a fault of the model
+        raise faulted(definition, problem) from None
+    finally:
+        count_premises(None)
+
+
+def broken_in(definition: Definition, state: State) -> Iterator[str]:
+    """The names of the state invariants that are false there."""
+    for prop in definition.invariants:
+        if prop.kind == "state" and not judge(definition, prop, state)[0]:
+            yield prop.name
+
+
+def broken_by(definition: Definition, action: Action, label: Label, answer: object, before: State, after: State) -> Iterator[str]:
+    """The names of the step invariants that the step breaks."""
+    known = step_arguments(action, label, answer, before)
+    for prop in definition.invariants:
+        if applies(prop, action) and not judge(definition, prop, after, known)[0]:
+            yield prop.name

@@ -1,0 +1,291 @@
+"""The modelling language: what a model's file imports, and nothing else.
+
+A model is an ordinary typed class. Its constants are capital ClassVars, its state variables every other annotated name, its
+actions the decorated methods whose parameters over finite domains are the only nondeterminism.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast, overload
+
+from .domains import (
+    Below,
+    Between,
+    Countdown,
+    Elapsed,
+    Int,
+    Length,
+    MapOf,
+    OptionOf,
+    RecordOf,
+    SeqOf,
+    Upto,
+    VariableDomain,
+)
+from .errors import CutByBound, Disabled
+from .values import Map, Record, Seq, Set, copied, replace
+
+__all__ = [
+    "Below", "Between", "Countdown", "Elapsed", "Length", "Map", "Model", "Record", "Row", "Seq", "Set", "Upto", "action",
+    "bound", "configuration", "count", "deadlock", "disabled", "elapse", "fault", "first", "given", "implies", "initial", "internal",
+    "invariant", "reachable", "replace", "require", "rows", "terminal", "tick", "twin", "values_stay_in_domain",
+]  # fmt: skip
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound=type)
+Source = str | tuple[str, ...]
+
+deadlock = "deadlock"
+"""The property that every state has a step or is terminal; for `breaks`."""
+values_stay_in_domain = "values_stay_in_domain"
+"""The implicit invariant that no variable leaves its domain; for `breaks`."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a decorator says of a method: its kind, and its options."""
+
+    kind: str
+    source: tuple[str, ...] = ()
+    on: str | None = None
+    rows: tuple[Row, ...] = ()
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a catalogue that becomes one action: subclass it, add fields, and build it from data."""
+
+    name: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Role:
+    """What `@twin` or `@configuration` says of a class."""
+
+    kind: str  # "twin" or "configuration"
+    breaks: Mapping[object, int | None] = field(default_factory=dict)
+    within: type | None = None
+    source: tuple[str, ...] = ()
+
+
+def _sources(source: Source) -> tuple[str, ...]:
+    return (source,) if isinstance(source, str) and source else tuple(source)
+
+
+def _marked(function: F, mark: Mark) -> F:
+    marks: tuple[Mark, ...] = getattr(function, "__falsework_marks__", ())
+    function.__falsework_marks__ = (*marks, mark)  # type: ignore[attr-defined]
+    return function
+
+
+def _decorator(kind: str, doc: str) -> Any:
+    def decorate(function: Any = None, /, *, source: Source = ()) -> Any:
+        mark = Mark(kind, _sources(source))
+        return _marked(function, mark) if function is not None else lambda given: _marked(given, mark)
+
+    decorate.__name__ = decorate.__qualname__ = kind
+    decorate.__doc__ = doc
+    return decorate
+
+
+class _Decorator:
+    """The type of a decorator that is used bare or with a source."""
+
+    @overload
+    def __call__(self, function: F, /) -> F: ...
+    @overload
+    def __call__(self, /, *, source: Source) -> Callable[[F], F]: ...
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Marks the function."""
+
+
+action = cast(_Decorator, _decorator("action", "A step that can be observed from outside."))
+internal = cast(_Decorator, _decorator("internal", "A step that nobody outside observes."))
+fault = cast(_Decorator, _decorator("fault", "A step that the environment takes: a crash, a loss, a skew."))
+tick = cast(_Decorator, _decorator("tick", "The step of time: it calls `elapse(self)` once, after its guards."))
+initial = cast(_Decorator, _decorator("initial", "An action run once from the defaults; its instances give the initial states."))
+reachable = cast(_Decorator, _decorator("reachable", "A witness: some state where it is true must be reached."))
+terminal = cast(_Decorator, _decorator("terminal", "Where it is true the system may stay for ever."))
+
+
+@overload
+def invariant(function: F, /) -> F: ...
+@overload
+def invariant(*, on: Callable[..., Any] | None = None, source: Source = ()) -> Callable[[F], F]: ...
+def invariant(function: Any = None, /, *, on: Callable[..., Any] | None = None, source: Source = ()) -> Any:
+    """What holds in every state; with a parameter `before`, of every step; with `on`, of every step of that action."""
+    mark = Mark("invariant", _sources(source), None if on is None else on.__name__)
+    return _marked(function, mark) if function is not None else lambda given: _marked(given, mark)
+
+
+def rows(catalog: Iterable[Row], *, source: Source = ()) -> Callable[[F], F]:
+    """One action a row, named as the row and placed at its file and line; the method's `row` parameter is that row."""
+    mark = Mark("action", _sources(source), rows=tuple(catalog))
+    return lambda function: _marked(function, mark)
+
+
+def twin(
+    *, breaks: Mapping[Any, int | None], within: type | None = None, source: Source = ()
+) -> Callable[[C], C]:
+    """A model that is wrong on purpose: it breaks exactly these properties, each first in that many steps.
+
+    A witness that the twin no longer reaches is declared with None. `within` names the configuration it is checked in.
+    """
+    return _with_role(Role("twin", dict(breaks), within, _sources(source)))
+
+
+def configuration(*, holds: bool = False, breaks: Mapping[Any, int | None] | None = None, source: Source = ()) -> Callable[[C], C]:
+    """The same model with other constants: it holds, or it breaks exactly these properties."""
+    if holds == bool(breaks):
+        raise TypeError("a configuration says holds=True, or breaks={invariant: steps}, and not both")
+    return _with_role(Role("configuration", dict(breaks or {}), None, _sources(source)))
+
+
+_roles: list[type] = []
+
+
+def _with_role(role: Role) -> Callable[[C], C]:
+    def decorate(cls: C) -> C:
+        cls.__falsework_role__ = role  # type: ignore[attr-defined]
+        _roles.append(cls)
+        return cls
+
+    return decorate
+
+
+def role_of(cls: type) -> Role | None:
+    """The role that decorates this very class, if any."""
+    return cast("Role | None", vars(cls).get("__falsework_role__"))
+
+
+def classes_with_roles() -> Sequence[type]:
+    """Every decorated class, in the order of decoration."""
+    return tuple(_roles)
+
+
+# --- guards ---------------------------------------------------------------------------------------------------------
+
+
+def require(condition: object) -> None:
+    """The action is enabled only where the condition is true."""
+    if not condition:
+        raise Disabled
+
+
+def given(value: T | None) -> T:
+    """The value; where it is None the action is disabled."""
+    if value is None:
+        raise Disabled
+    return value
+
+
+def disabled() -> None:
+    """The action is not enabled here."""
+    raise Disabled
+
+
+def bound(condition: object) -> None:
+    """A deliberate cut: where the condition is false the step is counted and not taken."""
+    if not condition:
+        caller = sys._getframe(1)
+        raise CutByBound((caller.f_code.co_filename, caller.f_lineno))
+
+
+# --- words of predicates ----------------------------------------------------------------------------------------------
+
+PremiseSite = tuple[str, int, int]
+_premises: Counter[PremiseSite] | None = None
+
+
+def implies(premise: object, conclusion: object) -> bool:
+    """False only where the premise is true and the conclusion is not. Both sides are evaluated; true premises are counted."""
+    if premise and _premises is not None:
+        _premises[_call_site()] += 1
+    return bool(not premise or conclusion)
+
+
+def _call_site() -> PremiseSite:
+    caller = sys._getframe(2)
+    line, _, column, _ = list(caller.f_code.co_positions())[caller.f_lasti // 2]
+    return caller.f_code.co_filename, line or 0, column or 0
+
+
+def count_premises(counter: Counter[PremiseSite] | None) -> None:
+    """From now on true premises are counted there (None: nowhere)."""
+    global _premises
+    _premises = counter
+
+
+def first(items: Iterable[T]) -> T | None:
+    """The first item, or None if there is none."""
+    return next(iter(items), None)
+
+
+def count(items: Iterable[object]) -> int:
+    """How many of the items are true."""
+    return sum(1 for item in items if item)
+
+
+# --- the class ----------------------------------------------------------------------------------------------------------
+
+
+class Model:
+    """The base of every model. An instance is one state; calling an action on it takes the step, or raises Disabled."""
+
+    def __init__(self) -> None:
+        from .definition import definition_of
+        from .domains import instantiate
+
+        for variable in definition_of(type(self)).variables:
+            self.__dict__[variable.name] = instantiate(variable.domain, variable.initial)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name not in self.__dict__:
+            known = ", ".join(self.__dict__)
+            raise AttributeError(f"{type(self).__name__} has no state variable {name}; it has {known}")
+        self.__dict__[name] = copied(value)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.__dict__ == other.__dict__
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        cells = ", ".join(f"{name}={value!r}" for name, value in self.__dict__.items())
+        return f"{type(self).__name__}({cells})"
+
+
+def elapse(model: Model) -> None:
+    """Every countdown falls by one to 0, every elapsed time grows by one to its cap, wherever they stand."""
+    from .definition import definition_of
+
+    for variable in definition_of(type(model)).variables:
+        value = model.__dict__[variable.name]
+        model.__dict__[variable.name] = _moved(variable.domain, value)
+
+
+def _moved(domain: VariableDomain, value: Any) -> Any:
+    match domain:
+        case Int(clock="countdown"):
+            return max(value - 1, 0)
+        case Int(clock="elapsed"):
+            return min(value + 1, domain.high)
+        case OptionOf(inner):
+            return None if value is None else _moved(inner, value)
+        case RecordOf(cls, fields):
+            return cls(*(_moved(inner, getattr(value, name)) for name, inner in fields))
+        case MapOf(_, inner):
+            moved = value.copied()
+            for key in moved:
+                moved[key] = _moved(inner, moved[key])
+            return moved
+        case SeqOf(inner, _):
+            return Seq.over([_moved(inner, item) for item in value])
+    return value

@@ -1,0 +1,134 @@
+"""A trace: labels from an initial state onwards, and the one way to execute it again, on the class itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from .definition import Action, Definition
+from .domains import spell
+from .errors import CutByBound, Disabled, InputError, Place
+from .language import Model
+from .source import display_file
+from .state import State, frozen, live
+
+
+@dataclass(frozen=True)
+class Label:
+    """One step's name: an action and its arguments."""
+
+    action: str
+    arguments: tuple[Any, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.action}({', '.join(map(spell, self.arguments))})"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The initial action's label (None where the defaults are the start) and the steps after it."""
+
+    start: Label | None
+    steps: tuple[Label, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A step executed on the class: where it led, what it answered, what lies outside its domain there."""
+
+    label: Label
+    state: State
+    answer: Any = None
+    outside: str = ""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """The model itself went wrong: the exception, its line, and the step at which it happened (None: a predicate)."""
+
+    message: str
+    place: Place | None
+    trace: Trace = field(default_factory=lambda: Trace(None))
+    at: str = ""
+
+
+class Faulted(Exception):
+    """A step or a predicate raised: what, and where."""
+
+    def __init__(self, message: str, place: Place | None) -> None:
+        self.message = message
+        self.place = place
+        super().__init__(message)
+
+
+def faulted(definition: Definition, problem: Exception) -> Faulted:
+    """The exception as a fault placed at the innermost line of the model's own code."""
+    files = {k.__module__: None for k in definition.cls.__mro__}
+    place = None
+    trail = problem.__traceback__
+    while trail is not None:
+        if trail.tb_frame.f_globals.get("__name__") in files and trail.tb_frame.f_globals.get("__name__") != Model.__module__:
+            place = Place(display_file(trail.tb_frame.f_code.co_filename), trail.tb_lineno)
+        trail = trail.tb_next
+    kind = "" if type(problem).__module__.startswith("falsework") else f"{type(problem).__name__}: "
+    return Faulted(f"{kind}{problem}", place)
+
+
+def instances(definition: Definition, action: Action) -> Iterator[Label]:
+    """Every label of the action, its arguments in domain order, the first slowest."""
+    import itertools
+
+    for arguments in itertools.product(*(tuple(domain.values()) for _, domain in action.parameters)):
+        yield Label(action.name, arguments)
+
+
+def take(definition: Definition, action: Action, before: State, label: Label) -> Taken | None:
+    """The step from that state, or None where it is disabled; raises CutByBound or Faulted."""
+    instance = live(definition, before)
+    try:
+        answer = action.function(instance, *action.constants, *label.arguments)
+        state, outside = frozen(definition, instance)
+    except Disabled:
+        return None
+    except CutByBound:
+        raise
+    except Exception as problem:
+        raise faulted(definition, problem) from None
+    if action.answer is not None and not action.answer.contains(answer):
+        outside = outside or f"answer = {spell(answer)}"
+    return Taken(label, state, answer, outside)
+
+
+def starts(definition: Definition) -> Iterator[Taken]:
+    """The initial states with the labels of the initial actions that make them, in order."""
+    state, outside = frozen(definition, definition.cls())
+    if not definition.initials:
+        yield Taken(Label("start"), state, None, outside)
+    for action in definition.initials:
+        for label in instances(definition, action):
+            taken = take(definition, action, state, label)
+            if taken is not None:
+                yield taken
+
+
+def replay(definition: Definition, trace: Trace) -> list[Taken]:
+    """Every step executed on the class, the start first; raises InputError at the first step that cannot be taken."""
+    actions = {action.name: action for action in definition.actions}
+    taken = [start for start in starts(definition) if trace.start is None or start.label == trace.start][:1]
+    if not taken:
+        raise InputError(f"{definition.name} has no initial state {trace.start}")
+    for number, label in enumerate(trace.steps, 1):
+        if label.action not in actions:
+            raise InputError(f"step {number}: {definition.name} has no action {label.action}")
+        try:
+            after = take(definition, actions[label.action], taken[-1].state, label)
+        except CutByBound as cut:
+            raise InputError(f"step {number}: {label} is {cut}") from None
+        if after is None:
+            raise InputError(f"step {number}: {label} is not enabled there")
+        taken.append(after)
+    return taken

@@ -1,0 +1,242 @@
+"""The values that a state is made of: total maps, sets, bounded sequences and frozen records.
+
+Each is bound to its domain when a model is instantiated; until then `Map(0)` in a class body is only an initial value.
+A key outside the domain, or an index past the end, is a fault of the model at that line.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from typing import Any, Generic, TypeVar, dataclass_transform, overload
+
+from .errors import ModelFault
+
+K = TypeVar("K")
+V = TypeVar("V")
+R = TypeVar("R", bound="Record")
+_UNBOUND = "this collection is an initial value of a class; read it through an instance of the model"
+
+
+@dataclass_transform(frozen_default=True)
+class Record:
+    """A frozen record of scalars, options and records; change it with `replace`."""
+
+    def __init_subclass__(cls) -> None:
+        dataclasses.dataclass(frozen=True)(cls)
+
+
+def replace(record: R, /, **changes: Any) -> R:
+    """The same record with some fields changed; a misspelled field is a fault."""
+    try:
+        return dataclasses.replace(record, **changes)  # type: ignore[type-var]
+    except TypeError as problem:
+        raise ModelFault(f"replace({type(record).__name__}, …): {problem}") from None
+
+
+class Map(Generic[K, V]):
+    """A total map over a finite key domain, iterated in domain order."""
+
+    __slots__ = ("_cells", "default")
+
+    def __init__(self, default: V) -> None:
+        self.default = default
+        self._cells: dict[K, V] | None = None
+
+    @classmethod
+    def over(cls, keys: Iterable[K], default: V) -> Map[K, V]:
+        """A map whose every key has the default."""
+        made = cls(default)
+        made._cells = dict.fromkeys(keys, default)
+        return made
+
+    def _all(self) -> dict[K, V]:
+        if self._cells is None:
+            raise ModelFault(_UNBOUND)
+        return self._cells
+
+    def __getitem__(self, key: K) -> V:
+        try:
+            return self._all()[key]
+        except KeyError:
+            raise ModelFault(f"key {key!r} is outside the map's domain") from None
+
+    def __setitem__(self, key: K, value: V) -> None:
+        cells = self._all()
+        if key not in cells:
+            raise ModelFault(f"key {key!r} is outside the map's domain")
+        cells[key] = value
+
+    def keys(self) -> Iterator[K]:
+        """The keys in domain order."""
+        yield from self._all()
+
+    def values(self) -> Iterator[V]:
+        """The values, in the order of their keys."""
+        cells = self._all()
+        for key in cells:
+            yield cells[key]
+
+    def items(self) -> Iterator[tuple[K, V]]:
+        """The pairs of key and value in domain order."""
+        cells = self._all()
+        for key in cells:
+            yield key, cells[key]
+
+    def __iter__(self) -> Iterator[K]:
+        return self.keys()
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Map) and self._cells == other._cells and (self._cells is not None or self.default == other.default)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Map({self.default!r})" if self._cells is None else f"Map({self._cells!r})"
+
+    def copied(self) -> Map[K, V]:
+        """A map of its own with the same cells."""
+        made: Map[K, V] = Map(self.default)
+        made._cells = None if self._cells is None else dict(self._cells)
+        return made
+
+
+class Set(Generic[K]):
+    """A set over a finite domain, iterated in domain order."""
+
+    __slots__ = ("_members", "_order", "initial")
+
+    def __init__(self, members: Iterable[K] = ()) -> None:
+        self.initial = tuple(members)
+        self._order: dict[K, int] | None = None
+        self._members: set[K] = set()
+
+    @classmethod
+    def over(cls, keys: Iterable[K], members: Iterable[K]) -> Set[K]:
+        """A set that may hold any of the keys and holds the given members."""
+        made = cls()
+        made._order = {key: index for index, key in enumerate(keys)}
+        for member in members:
+            made.add(member)
+        return made
+
+    def _known(self, key: K) -> K:
+        if self._order is None:
+            raise ModelFault(_UNBOUND)
+        if key not in self._order:
+            raise ModelFault(f"{key!r} is outside the set's domain")
+        return key
+
+    def add(self, key: K) -> None:
+        """Afterwards the key is a member."""
+        self._members.add(self._known(key))
+
+    def discard(self, key: K) -> None:
+        """Afterwards the key is no member."""
+        self._members.discard(self._known(key))
+
+    def __contains__(self, key: object) -> bool:
+        return self._known(key) in self._members  # type: ignore[arg-type]
+
+    def __iter__(self) -> Iterator[K]:
+        if self._order is None:
+            raise ModelFault(_UNBOUND)
+        return (key for key in self._order if key in self._members)
+
+    def __len__(self) -> int:
+        if self._order is None:
+            raise ModelFault(_UNBOUND)
+        return len(self._members)
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Set) and self._members == other._members and self._order == other._order
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Set({list(self.initial if self._order is None else self)!r})"
+
+    def copied(self) -> Set[K]:
+        """A set of its own with the same members."""
+        made: Set[K] = Set(self.initial)
+        made._order = self._order
+        made._members = set(self._members)
+        return made
+
+
+class Seq(Generic[V]):
+    """A sequence of bounded length: append, pop_first, index, index assignment, iteration, len."""
+
+    __slots__ = ("_bound", "_items")
+
+    def __init__(self, items: Iterable[V] = ()) -> None:
+        self._items: list[V] = list(items)
+        self._bound = False
+
+    @classmethod
+    def over(cls, items: Iterable[V]) -> Seq[V]:
+        """A sequence that belongs to a model's instance."""
+        made = cls(items)
+        made._bound = True
+        return made
+
+    def append(self, item: V) -> None:
+        """Afterwards the item is last; past its length the sequence leaves its domain."""
+        if not self._bound:
+            raise ModelFault(_UNBOUND)
+        self._items.append(item)
+
+    def pop_first(self) -> V:
+        """Takes the first item out and returns it."""
+        if not self._items:
+            raise ModelFault("pop_first of an empty sequence")
+        return self._items.pop(0)
+
+    def _index(self, index: int) -> int:
+        if not 0 <= index < len(self._items):
+            raise ModelFault(f"index {index} is outside a sequence of length {len(self._items)}")
+        return index
+
+    def __getitem__(self, index: int) -> V:
+        return self._items[self._index(index)]
+
+    def __setitem__(self, index: int, item: V) -> None:
+        self._items[self._index(index)] = item
+
+    def __iter__(self) -> Iterator[V]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __contains__(self, item: object) -> bool:
+        return item in self._items
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Seq) and self._items == other._items
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Seq({self._items!r})"
+
+    def copied(self) -> Seq[V]:
+        """A sequence of its own with the same items."""
+        made: Seq[V] = Seq(self._items)
+        made._bound = self._bound
+        return made
+
+
+@overload
+def copied(value: Map[K, V]) -> Map[K, V]: ...
+@overload
+def copied(value: Any) -> Any: ...
+def copied(value: Any) -> Any:
+    """The value itself if it cannot change, else a copy of its own."""
+    return value.copied() if isinstance(value, (Map, Set, Seq)) else value
