@@ -50,7 +50,7 @@ $(STAMP): pyproject.toml
 	    then found=$$candidate; break; fi; \
 	  done; \
 	  if [ -z "$$found" ]; then \
-	    echo "falsework needs Python 3.11 or newer with its venv module (Debian: apt-get install python3-venv);" >&2; \
+	    echo "falsework needs Python 3.11 or newer with its venv module (on Debian: python3-venv);" >&2; \
 	    echo "none of python3.13, python3.12, python3.11, python3 is that. Name another: make PYTHON=…" >&2; \
 	    exit 1; \
 	  fi; \
