@@ -5,7 +5,7 @@ lease, and nothing else does, no death either. The host reads one clock; where a
 host mints an instant with the allowance between the two subtracted, and the judge admits an act strictly
 before it.
 
-What needs a lease, and for how long, is the caller's affair. Getting the store's lock may itself take time, so
+What needs a lease, and for how long, is the caller's affair. Getting the store's lock may take time, so
 what is written is decided on a reading taken with the lock held, never on an earlier one.
 """
 

@@ -1,8 +1,10 @@
 """The store on one SQLite file: WAL, every commit flushed, and no start on anything less."""
 
+import os
+import secrets
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self, cast
@@ -21,13 +23,13 @@ from falsework.runtime.store.contract import (
     boundaries,
     pass_through,
 )
-from falsework.runtime.store.schema import APPLICATION_ID, STEPS, VERSION
+from falsework.runtime.store.schema import APPLICATION_ID, TABLES, VERSION
 
 SYNCHRONOUS_FULL = 2
 
 
 def loses_committed_writes(version: tuple[int, int, int]) -> bool:
-    """Whether this SQLite has the defect by which a reset of the WAL may drop another connection's commits."""
+    """Whether this SQLite has the defect by which a reset of the WAL may drop another's commits."""
     if version[:2] == (3, 50):
         return version < (3, 50, 7)
     if version[:2] == (3, 44):
@@ -69,8 +71,10 @@ class SqliteStore:
         if not path.parent.is_dir():
             raise StoreRefused(f"{path}: its directory does not exist: create {path.parent} first")
         try:
+            if not path.exists():
+                _create(path)
             self._connection = apsw.Connection(str(path.absolute()))
-        except apsw.Error as error:
+        except (apsw.Error, OSError) as error:
             raise StoreRefused(
                 f"{path}: cannot be opened ({error}): give a file in a writable directory"
             ) from error
@@ -96,9 +100,9 @@ class SqliteStore:
     def _start(self, busy_timeout_ms: int) -> None:
         """The file is ours, durable and at the known schema; nothing of another's file has been changed."""
         self._connection.set_busy_timeout(busy_timeout_ms)
-        self._schema_version()
         if self._connection.readonly("main"):
             raise StoreRefused(f"{self.path}: is read-only: make the file and its directory writable")
+        self._refuse_a_strange_file()
         self._ask("PRAGMA journal_mode = WAL")
         mode = self._ask("PRAGMA journal_mode")
         if mode != "wal":
@@ -114,46 +118,26 @@ class SqliteStore:
                 "so a power cut could undo a commit: remove what holds it down"
             )
         self._ask("PRAGMA mmap_size = 0")
-        if self._schema_version() < VERSION:
-            self._migrate()
 
     def _ask(self, pragma: str) -> object:
         """The pragma's first answer, if it has one."""
         row = self._connection.execute(pragma).fetchone()
         return None if row is None else row[0]
 
-    def _schema_version(self) -> int:
-        """The file's schema version, 0 for a new file; refused if it is another's or from the future."""
+    def _refuse_a_strange_file(self) -> None:
+        """The file is ours and of the known version."""
         application = self._ask("PRAGMA application_id")
-        version = self._ask("PRAGMA user_version")
-        tables = self._ask("SELECT count(*) FROM sqlite_schema")
-        if (application, version, tables) == (0, 0, 0):
-            return 0
         if application != APPLICATION_ID:
             raise StoreRefused(
                 f"{self.path}: is another application's database (application_id {application}, "
                 f"ours is {APPLICATION_ID}): give another file, or a new one"
             )
-        if not isinstance(version, int) or not 1 <= version <= VERSION:
+        version = self._ask("PRAGMA user_version")
+        if version != VERSION:
             raise StoreRefused(
-                f"{self.path}: has schema version {version}, this release knows 1 to {VERSION}: "
-                "use the release that wrote it, or a newer one"
+                f"{self.path}: has schema version {version}, this release knows {VERSION}: "
+                "use the release that wrote it"
             )
-        return version
-
-    def _migrate(self) -> None:
-        """The file has every table of the known version; of several processes, one has made them."""
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
-            for step in STEPS[self._schema_version() :]:
-                for statement in step:
-                    self._connection.execute(statement)
-            self._connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            self._connection.execute(f"PRAGMA user_version = {VERSION}")
-            self._connection.execute("COMMIT")
-        except BaseException:
-            self._roll_back()
-            raise
 
     @contextmanager
     def transaction(self, name: str) -> Iterator[SqliteTransaction]:
@@ -246,3 +230,33 @@ def _refuse_defective_library(path: Path) -> None:
             f"{path}: SQLite {text} can lose committed writes in WAL mode (3.7.0 to 3.51.2, "
             "but for 3.50.7 and 3.44.6): install apsw 3.51.3 or newer"
         )
+
+
+def _create(path: Path) -> None:
+    """The file is there with all its tables: made aside and put in place whole, so none meets half of it."""
+    aside = path.with_name(f"{path.name}.{secrets.token_hex(8)}.new").absolute()
+    try:
+        connection = apsw.Connection(str(aside))
+        try:
+            for statement in (
+                "PRAGMA synchronous = FULL",
+                "PRAGMA journal_mode = WAL",
+                "BEGIN IMMEDIATE",
+                *TABLES,
+                f"PRAGMA application_id = {APPLICATION_ID}",
+                f"PRAGMA user_version = {VERSION}",
+                "COMMIT",
+            ):
+                connection.execute(statement)
+        finally:
+            connection.close()
+        with suppress(FileExistsError):  # another process was first, and its file is as good
+            path.hardlink_to(aside)
+        directory = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+    finally:
+        for rest in ("", "-journal", "-wal", "-shm"):
+            aside.with_name(aside.name + rest).unlink(missing_ok=True)
