@@ -16,7 +16,7 @@ class Rooms(Contract):
     def check(
         self,
         graph: ImportGraph,
-        verbose: bool,  # noqa: ARG002, FBT001 - the tool calls it so
+        verbose: bool,  # noqa: ARG002 - the tool calls it so
     ) -> ContractCheck:
         """Every direct import that its arrow does not allow is in the metadata, with its line."""
         allowed = dict(self.arrow(line) for line in self.rooms)
