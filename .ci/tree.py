@@ -70,9 +70,9 @@ def run(command: list[str], says: str, **environment: str) -> int:
 def typecheck() -> int:
     """mypy over the packages, the tests and the programs beside them."""
     beside = [str(folder) for name in ("tests", "bench") if any((folder := ROOT / name).glob("*.py"))]
-    programs = [str(ROOT / ".ci" / "tree.py")]
-    paths = os.pathsep.join([str(TREE), str(ROOT / "tests")])
-    command = [sys.executable, "-m", "mypy", str(TREE / "falsework"), *beside, *programs]
+    beside += [str(program) for program in sorted((ROOT / ".ci").glob("*.py"))]
+    paths = os.pathsep.join([str(TREE), str(ROOT / "tests"), str(ROOT / ".ci")])
+    command = [sys.executable, "-m", "mypy", str(TREE / "falsework"), *beside]
     return run(command, "Types agree.", MYPYPATH=paths)
 
 
