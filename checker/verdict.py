@@ -1,0 +1,41 @@
+"""The verdicts, in order of precedence, and the exit code of each."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+
+
+class Verdict(enum.Enum):
+    """What one check answered. Only the first two are passes."""
+
+    HOLDS = "HOLDS"
+    HOLDS_WITHIN = "HOLDS WITHIN"
+    VACUOUS = "VACUOUS"
+    INCOMPLETE = "INCOMPLETE"
+    VIOLATED = "VIOLATED"
+    ERROR = "ERROR"
+
+    @property
+    def passes(self) -> bool:
+        """Whether all that was asked holds."""
+        return self in (Verdict.HOLDS, Verdict.HOLDS_WITHIN)
+
+    @property
+    def exit_code(self) -> int:
+        """0 a pass, 10 violated, 11 vacuous, 12 incomplete, 13 a bad model."""
+        return {"HOLDS": 0, "HOLDS WITHIN": 0, "VACUOUS": 11, "INCOMPLETE": 12, "VIOLATED": 10, "ERROR": 13}[self.value]
+
+
+_ORDER = list(Verdict)
+
+
+def combine(verdicts: Iterable[Verdict]) -> Verdict:
+    """The gravest of them; of none at all ERROR, for nothing was answered."""
+    return max(verdicts, key=_ORDER.index, default=Verdict.ERROR)
+
+
+NOT_AS_DECLARED = 10
+BAD_INPUT = 13
+USAGE = 2
+INTERNAL = 1
