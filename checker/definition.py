@@ -13,12 +13,22 @@ from functools import cached_property
 from types import FunctionType
 from typing import Any, ClassVar, get_origin
 
-from . import domains, language
-from .domains import Domain, DomainProblem, MapOf, SeqOf, SetOf, VariableDomain, freeze, instantiate, spell
-from .errors import DefinitionError, Place
-from .language import Mark, Model, Role, Row, role_of
-from .source import class_place, function_node, function_place, name_line
-from .values import Map, Seq, Set
+from falsework import domains, language
+from falsework.domains import (
+    Domain,
+    DomainProblem,
+    MapOf,
+    SeqOf,
+    SetOf,
+    VariableDomain,
+    freeze,
+    instantiate,
+    spell,
+)
+from falsework.errors import DefinitionError, Place
+from falsework.language import Mark, Model, Role, Row, role_of
+from falsework.source import class_place, function_node, function_place, name_line
+from falsework.values import Map, Seq, Set
 
 ACTION_KINDS = ("action", "internal", "fault", "tick")
 _RESERVED = ("deadlock", "values_stay_in_domain", "before", "answer")
@@ -95,7 +105,9 @@ class Definition:
         parts += [f"{v.name}: {v.domain} = {v.initial!r}" for v in self.variables]
         for name, function in sorted(methods_of(self.cls).items()):
             node = function_node(function)
-            body = [s for s in node.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
+            body = [
+                s for s in node.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
+            ]
             parts.append(name + ast.unparse(node.args) + "".join(map(ast.unparse, body)))
         parts += [f"{action.name} {action.row!r}" for action in self.actions if action.row]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
@@ -111,7 +123,7 @@ def definition_of(cls: type[Model]) -> Definition:
 
 
 def _gather(cls: type[Model]) -> Definition:
-    from .definition_checks import check_bodies, check_classes
+    from falsework.definition_checks import check_bodies, check_classes
 
     if not (isinstance(cls, type) and issubclass(cls, Model) and cls is not Model):
         raise DefinitionError("M000", None, f"{cls!r} is no model", "class Name(Model): …")
@@ -126,13 +138,19 @@ def _gather(cls: type[Model]) -> Definition:
             actions.extend(_actions(cls, name, function, mark, constants))
     initials = [_action(cls, n, f, m, constants, None) for n, f, m in marked if m.kind == "initial"]
     if not actions:
-        raise DefinitionError("M009", place, f"{cls.__name__} has no action", "at least one method under @action")
+        raise DefinitionError(
+            "M009", place, f"{cls.__name__} has no action", "at least one method under @action"
+        )
     by_name: dict[str, Action] = {}
     for action in actions:
         if action.name in by_name:
-            raise DefinitionError("M017", action.place, f"a second action named {action.name}", "another name")
+            raise DefinitionError(
+                "M017", action.place, f"a second action named {action.name}", "another name"
+            )
         by_name[action.name] = action
-    properties = [_property(cls, n, f, m, by_name) for n, f, m in marked if m.kind not in (*ACTION_KINDS, "initial")]
+    properties = [
+        _property(cls, n, f, m, by_name) for n, f, m in marked if m.kind not in (*ACTION_KINDS, "initial")
+    ]
     definition = Definition(
         cls=cls,
         name=cls.__name__,
@@ -191,12 +209,21 @@ def _constants(cls: type[Model]) -> dict[str, Any]:
         if name.startswith("_") or not hasattr(Model, name):
             place = name_line(owner_of(cls, name), name)
             if not name.isupper():
-                raise DefinitionError("M007", place, f"the constant {name} in lower case", f"{name.upper()}: ClassVar[int] = …")
+                raise DefinitionError(
+                    "M007", place, f"the constant {name} in lower case", f"{name.upper()}: ClassVar[int] = …"
+                )
             if not hasattr(cls, name):
-                raise DefinitionError("M002", place, f"the constant {name} has no value", f"{name}: ClassVar[int] = <value>")
+                raise DefinitionError(
+                    "M002", place, f"the constant {name} has no value", f"{name}: ClassVar[int] = <value>"
+                )
             value = getattr(cls, name)
             if not _is_constant(value):
-                raise DefinitionError("M008", place, f"the constant {name} = {value!r}", "an int, a bool, an Enum member or a tuple of these")
+                raise DefinitionError(
+                    "M008",
+                    place,
+                    f"the constant {name} = {value!r}",
+                    "an int, a bool, an Enum member or a tuple of these",
+                )
             found[name] = value
     return found
 
@@ -212,15 +239,25 @@ def _variables(cls: type[Model], constants: Mapping[str, Any]) -> tuple[Variable
             continue
         place = name_line(owner_of(cls, name), name)
         if name in _RESERVED or name.startswith("_") or hasattr(Model, name):
-            raise DefinitionError("M025", place, f"a state variable named {name}", "another name: this one is taken")
+            raise DefinitionError(
+                "M025", place, f"a state variable named {name}", "another name: this one is taken"
+            )
         if name.isupper():
-            raise DefinitionError("M007", place, f"{name} is in capitals but is no ClassVar",
-                                  f"{name}: ClassVar[int] = … for a constant, or lower case for a variable")
+            raise DefinitionError(
+                "M007",
+                place,
+                f"{name} is in capitals but is no ClassVar",
+                f"{name}: ClassVar[int] = … for a constant, or lower case for a variable",
+            )
         if not hasattr(cls, name):
-            raise DefinitionError("M002", place, f"the state variable {name} has no initial value", f"{name}: … = <value>")
+            raise DefinitionError(
+                "M002", place, f"the state variable {name} has no initial value", f"{name}: … = <value>"
+            )
         variables.append(_variable(cls, name, hints[name], constants, place))
     if not variables:
-        raise DefinitionError("M002", class_place(cls), f"{cls.__name__} has no state variable", "name: domain = initial value")
+        raise DefinitionError(
+            "M002", class_place(cls), f"{cls.__name__} has no state variable", "name: domain = initial value"
+        )
     return tuple(variables)
 
 
@@ -236,9 +273,13 @@ def _variable(cls: type[Model], name: str, hint: Any, constants: Mapping[str, An
     try:
         _, outside = freeze(domain, instantiate(domain, value))
     except Exception as problem:
-        raise DefinitionError("M005", place, f"{name} starts as {value!r}: {problem}", f"a value of {domain}") from None
+        raise DefinitionError(
+            "M005", place, f"{name} starts as {value!r}: {problem}", f"a value of {domain}"
+        ) from None
     if outside:
-        raise DefinitionError("M005", place, f"{name} starts outside its domain: {name}{outside}", f"a value of {domain}")
+        raise DefinitionError(
+            "M005", place, f"{name} starts outside its domain: {name}{outside}", f"a value of {domain}"
+        )
     return Variable(name, domain, value, place)
 
 
@@ -270,7 +311,9 @@ def _marked_methods(cls: type[Model]) -> typing.Iterator[tuple[str, FunctionType
             yield name, function, mark
 
 
-def _actions(cls: type[Model], name: str, function: FunctionType, mark: Mark, constants: Mapping[str, Any]) -> list[Action]:
+def _actions(
+    cls: type[Model], name: str, function: FunctionType, mark: Mark, constants: Mapping[str, Any]
+) -> list[Action]:
     if mark.rows:
         return [_action(cls, row.name, function, mark, constants, row) for row in mark.rows]
     return [_action(cls, name, function, mark, constants, None)]
@@ -280,40 +323,59 @@ def _function_hints(function: FunctionType) -> dict[str, Any]:
     try:
         return typing.get_type_hints(function, include_extras=True)
     except (NameError, TypeError, SyntaxError) as problem:
-        raise DefinitionError("M010", function_place(function), f"an annotation of {function.__name__} cannot be read: {problem}",
-                              "annotations whose names stand at the top of the module") from None
+        raise DefinitionError(
+            "M010",
+            function_place(function),
+            f"an annotation of {function.__name__} cannot be read: {problem}",
+            "annotations whose names stand at the top of the module",
+        ) from None
 
 
 def _action(
-    cls: type[Model], name: str, function: FunctionType, mark: Mark, constants: Mapping[str, Any], row: Row | None
+    cls: type[Model],
+    name: str,
+    function: FunctionType,
+    mark: Mark,
+    constants: Mapping[str, Any],
+    row: Row | None,
 ) -> Action:
     place = function_place(function)
     hints = _function_hints(function)
     names = list(inspect.signature(function).parameters)[1:]
     if row is not None:
         if not names or names[0] != "row":
-            raise DefinitionError("M010", place, f"{function.__name__} has no parameter row", "def …(self, row: Row, …)")
+            raise DefinitionError(
+                "M010", place, f"{function.__name__} has no parameter row", "def …(self, row: Row, …)"
+            )
         names = names[1:]
     parameters = []
     for parameter in names:
         try:
             if parameter not in hints:
-                raise DomainProblem("no annotation", "a finite domain, such as Annotated[int, Below(\"WORKERS\")]")
+                raise DomainProblem(
+                    "no annotation", 'a finite domain, such as Annotated[int, Below("WORKERS")]'
+                )
             parameters.append((parameter, domains.cell(hints[parameter], constants)))
         except DomainProblem as problem:
-            raise DefinitionError("M010", place, f"parameter {parameter} of {name}: {problem.found}", problem.write) from None
+            raise DefinitionError(
+                "M010", place, f"parameter {parameter} of {name}: {problem.found}", problem.write
+            ) from None
     answer = None
     if hints.get("return", type(None)) is not type(None):
         try:
             answer = domains.cell(hints["return"], constants)
         except DomainProblem as problem:
-            raise DefinitionError("M010", place, f"the answer of {name}: {problem.found}", problem.write) from None
+            raise DefinitionError(
+                "M010", place, f"the answer of {name}: {problem.found}", problem.write
+            ) from None
     at = place if row is None else Place(row.file, row.line)
     kind = mark.kind
     return Action(name, kind, tuple(parameters), answer, function, at, mark.source, row)
 
 
-def _property(cls: type[Model], name: str, function: FunctionType, mark: Mark, actions: Mapping[str, Action]) -> Property:
+def _property(
+    cls: type[Model], name: str, function: FunctionType, mark: Mark, actions: Mapping[str, Action]
+) -> Property:
     place = function_place(function)
     arguments = tuple(list(inspect.signature(function).parameters)[1:])
     allowed: set[str] = set()
@@ -334,7 +396,9 @@ def _property(cls: type[Model], name: str, function: FunctionType, mark: Mark, a
 
 
 def _arguments_of(on: str, actions: Mapping[str, Action], place: Place) -> set[str]:
-    targets = [a for a in actions.values() if a.name == on or (a.row is not None and a.function.__name__ == on)]
+    targets = [
+        a for a in actions.values() if a.name == on or (a.row is not None and a.function.__name__ == on)
+    ]
     if not targets:
         raise DefinitionError("M018", place, f"on={on}, which is no action", f"one of: {', '.join(actions)}")
     shared = {name for name, _ in targets[0].parameters} | ({"row"} if targets[0].row else set())
@@ -354,7 +418,11 @@ def _breaks(cls: type[Model], properties: list[Property]) -> dict[str, int | Non
         name = _declared_name(cls, key, known)
         witness = name in known and known[name].kind == "witness"
         if witness != (steps is None) or (steps is not None and (not isinstance(steps, int) or steps < 0)):
-            write = f"{name}: None, for a witness no longer reached" if witness else f"{name}: the number of steps"
+            write = (
+                f"{name}: None, for a witness no longer reached"
+                if witness
+                else f"{name}: the number of steps"
+            )
             raise DefinitionError("M022", class_place(cls), f"breaks {name}: {steps!r}", write)
         found[name] = steps
     return found
@@ -366,10 +434,18 @@ def _declared_name(cls: type[Model], key: object, known: Mapping[str, Property])
         return str(key)
     name = getattr(key, "__name__", str(key))
     if name not in known:
-        raise DefinitionError("M022", place, f"{cls.__name__} breaks {name}, which is no property of it",
-                              f"one of: {', '.join(known)}, deadlock, values_stay_in_domain")
+        raise DefinitionError(
+            "M022",
+            place,
+            f"{cls.__name__} breaks {name}, which is no property of it",
+            f"one of: {', '.join(known)}, deadlock, values_stay_in_domain",
+        )
     if callable(key) and not any(vars(k).get(name) is key for k in cls.__mro__):
         where = getattr(key, "__module__", "?")
-        raise DefinitionError("M022", place, f"{cls.__name__} breaks {name} of another copy of the class (from {where})",
-                              "one copy: import the model under one name")
+        raise DefinitionError(
+            "M022",
+            place,
+            f"{cls.__name__} breaks {name} of another copy of the class (from {where})",
+            "one copy: import the model under one name",
+        )
     return name

@@ -8,17 +8,26 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from . import language
-from .domains import Int, MapOf, OptionOf, RecordOf, SeqOf, SetOf, VariableDomain
-from .errors import DefinitionError, Place
-from .language import Model, role_of
-from .source import class_nodes, class_place, display_path, function_file, function_node, name_line
+from falsework import language
+from falsework.domains import Int, MapOf, OptionOf, RecordOf, SeqOf, SetOf, VariableDomain
+from falsework.errors import DefinitionError, Place
+from falsework.language import Model, role_of
+from falsework.source import class_nodes, class_place, display_path, function_file, function_node, name_line
 
 if TYPE_CHECKING:
-    from .definition import Definition
+    from falsework.definition import Definition
 
 _GUARDS = (language.require, language.given, language.disabled, language.bound)
-_TAKEN = ("__init__", "__new__", "__setattr__", "__getattr__", "__getattribute__", "__eq__", "__hash__", "__slots__")
+_TAKEN = (
+    "__init__",
+    "__new__",
+    "__setattr__",
+    "__getattr__",
+    "__getattribute__",
+    "__eq__",
+    "__hash__",
+    "__slots__",
+)
 _CHANGES = {"append": SeqOf, "pop_first": SeqOf, "add": SetOf, "discard": SetOf}
 _MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 
@@ -38,7 +47,7 @@ def named_object(function: Callable[..., Any], node: ast.expr) -> object:
 
 def check_classes(cls: type[Model]) -> None:
     """Raises DefinitionError for a class written twice, a stray attribute, a taken name, or a twin of the wrong shape."""
-    from .definition import model_classes
+    from falsework.definition import model_classes
 
     inherited: set[str] = set()
     constants: set[str] = set()
@@ -46,8 +55,12 @@ def check_classes(cls: type[Model]) -> None:
         nodes = class_nodes(k)
         if len(nodes) > 1:
             place = Place(class_place(k).file, nodes[-1].lineno)
-            raise DefinitionError("M017", place, f"a second class {k.__name__}; the first stands at line {nodes[0].lineno}",
-                                  "one of them, or another name: the second hides the first")
+            raise DefinitionError(
+                "M017",
+                place,
+                f"a second class {k.__name__}; the first stands at line {nodes[0].lineno}",
+                "one of them, or another name: the second hides the first",
+            )
         if nodes:
             _no_name_twice(k, nodes[0])
         _attributes(k, inherited, constants)
@@ -62,11 +75,18 @@ def _no_name_twice(cls: type, node: ast.ClassDef) -> None:
     seen: dict[str, int] = {}
     for statement in node.body:
         match statement:
-            case ast.FunctionDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)) | ast.Assign(targets=[ast.Name(id=name)]):
+            case (
+                ast.FunctionDef(name=name)
+                | ast.AnnAssign(target=ast.Name(id=name))
+                | ast.Assign(targets=[ast.Name(id=name)])
+            ):
                 if name in seen:
-                    raise DefinitionError("M017", Place(class_place(cls).file, statement.lineno),
-                                          f"a second {name} in {cls.__name__}; the first stands at line {seen[name]}",
-                                          "one of them: the second hides the first")
+                    raise DefinitionError(
+                        "M017",
+                        Place(class_place(cls).file, statement.lineno),
+                        f"a second {name} in {cls.__name__}; the first stands at line {seen[name]}",
+                        "one of them: the second hides the first",
+                    )
                 seen[name] = statement.lineno
 
 
@@ -74,23 +94,41 @@ def _attributes(cls: type, variables: set[str], constants: set[str]) -> None:
     annotated = vars(cls).get("__annotations__", {})
     for name, value in vars(cls).items():
         if name in _TAKEN and not (name == "__hash__" and value is None):
-            raise DefinitionError("M028", name_line(cls, name), f"{cls.__name__} defines {name}", "state variables and actions only")
+            raise DefinitionError(
+                "M028",
+                name_line(cls, name),
+                f"{cls.__name__} defines {name}",
+                "state variables and actions only",
+            )
         if name.startswith("__") or name in annotated or isinstance(value, (FunctionType, type)):
             continue
         if isinstance(value, (staticmethod, classmethod, property)):
-            raise DefinitionError("M028", name_line(cls, name), f"{name} is a {type(value).__name__}", "a plain method")
+            raise DefinitionError(
+                "M028", name_line(cls, name), f"{name} is a {type(value).__name__}", "a plain method"
+            )
         known = constants if name.isupper() else variables
         if name not in known:
             what = "a constant" if name.isupper() else "a state variable"
-            near = f"{name}: domain = {value!r}" if not name.isupper() else f"{name}: ClassVar[int] = {value!r}"
-            raise DefinitionError("M006", name_line(cls, name), f"{name} = {value!r} without an annotation overrides nothing",
-                                  f"{near} for {what} of its own, or one of: {', '.join(sorted(known)) or 'none to override'}")
+            near = (
+                f"{name}: domain = {value!r}" if not name.isupper() else f"{name}: ClassVar[int] = {value!r}"
+            )
+            raise DefinitionError(
+                "M006",
+                name_line(cls, name),
+                f"{name} = {value!r} without an annotation overrides nothing",
+                f"{near} for {what} of its own, or one of: {', '.join(sorted(known)) or 'none to override'}",
+            )
 
 
 def overridden(cls: type) -> list[str]:
     """The names of this class statement that a model above it defines."""
     above = [k for k in cls.__mro__[1:] if issubclass(k, Model) and k is not Model]
-    known = {name for k in above for name in (*vars(k), *vars(k).get("__annotations__", {})) if not name.startswith("__")}
+    known = {
+        name
+        for k in above
+        for name in (*vars(k), *vars(k).get("__annotations__", {}))
+        if not name.startswith("__")
+    }
     own = [name for name in vars(cls) if not name.startswith("__")]
     own += [name for name in vars(cls).get("__annotations__", {}) if name not in own]
     return [name for name in own if name in known]
@@ -98,20 +136,34 @@ def overridden(cls: type) -> list[str]:
 
 def _overrides(cls: type, kind: str) -> None:
     names = overridden(cls)
-    own = {n: v for n, v in vars(cls).items() if not n.startswith("__")} | dict.fromkeys(vars(cls).get("__annotations__", {}))
+    own = {n: v for n, v in vars(cls).items() if not n.startswith("__")} | dict.fromkeys(
+        vars(cls).get("__annotations__", {})
+    )
     new = [n for n, v in own.items() if n not in names and not isinstance(v, type)]
     place = class_place(cls)
     if kind == "configuration":
         odd = [name for name in (*names, *new) if not name.isupper()]
         if odd or not names:
-            raise DefinitionError("M027", place, f"the configuration {cls.__name__} overrides {', '.join(odd) or 'nothing'}",
-                                  "constants only, at least one")
+            raise DefinitionError(
+                "M027",
+                place,
+                f"the configuration {cls.__name__} overrides {', '.join(odd) or 'nothing'}",
+                "constants only, at least one",
+            )
         return
-    marked = [name for name in new if not isinstance(own[name], FunctionType) or hasattr(own[name], "__falsework_marks__")]
+    marked = [
+        name
+        for name in new
+        if not isinstance(own[name], FunctionType) or hasattr(own[name], "__falsework_marks__")
+    ]
     if len(names) != 1 or marked:
         found = ", ".join((*names, *(f"a new {name}" for name in marked))) or "nothing"
-        raise DefinitionError("M023", place, f"the twin {cls.__name__} overrides {found}",
-                              "one override: a method, a constant or an initial value (helper methods of its own are free)")
+        raise DefinitionError(
+            "M023",
+            place,
+            f"the twin {cls.__name__} overrides {found}",
+            "one override: a method, a constant or an initial value (helper methods of its own are free)",
+        )
 
 
 # --- bodies -------------------------------------------------------------------------------------------------------------
@@ -119,7 +171,7 @@ def _overrides(cls: type, kind: str) -> None:
 
 def check_bodies(definition: Definition) -> None:
     """Raises DefinitionError for a guard after an assignment, a mutable local, a predicate that changes the state, and the like."""
-    from .definition import methods_of
+    from falsework.definition import methods_of
 
     for function in methods_of(definition.cls).values():
         _names_and_locals(definition, function)
@@ -127,17 +179,30 @@ def check_bodies(definition: Definition) -> None:
         flow = _Flow(definition, action.function)
         flow.run()
         if flow.elapses and action.kind != "tick":
-            raise DefinitionError("M015", flow.elapses[0], f"elapse in {action.name}, which is no tick", "@tick on the step of time")
+            raise DefinitionError(
+                "M015",
+                flow.elapses[0],
+                f"elapse in {action.name}, which is no tick",
+                "@tick on the step of time",
+            )
         if action.kind == "tick" and len(flow.elapses) != 1:
-            raise DefinitionError("M015", action.place, f"the tick {action.name} calls elapse {len(flow.elapses)} times",
-                                  "elapse(self), once, after its guards")
+            raise DefinitionError(
+                "M015",
+                action.place,
+                f"the tick {action.name} calls elapse {len(flow.elapses)} times",
+                "elapse(self), once, after its guards",
+            )
     for prop in (*definition.invariants, *definition.witnesses, *definition.terminals):
         flow = _Flow(definition, prop.function)
         flow.run()
         if flow.changes:
-            raise DefinitionError("M019", flow.changes[0], f"{prop.name} changes the state", "a predicate that only reads")
+            raise DefinitionError(
+                "M019", flow.changes[0], f"{prop.name} changes the state", "a predicate that only reads"
+            )
         if flow.guards:
-            raise DefinitionError("M019", flow.guards[0], f"a guard in {prop.name}", "a predicate that returns True or False")
+            raise DefinitionError(
+                "M019", flow.guards[0], f"a guard in {prop.name}", "a predicate that returns True or False"
+            )
 
 
 def place_in(function: Callable[..., Any], node: ast.AST) -> Place:
@@ -157,16 +222,29 @@ def _names_and_locals(definition: Definition, function: FunctionType) -> None:
         if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and inner.value.id == me:
             written = isinstance(inner.ctx, (ast.Store, ast.Del))
             if inner.attr not in variables and (written or not hasattr(definition.cls, inner.attr)):
-                raise DefinitionError("M020", place_in(function, inner), f"{me}.{inner.attr}, which is no state variable",
-                                      f"one of: {', '.join(variables)}")
+                raise DefinitionError(
+                    "M020",
+                    place_in(function, inner),
+                    f"{me}.{inner.attr}, which is no state variable",
+                    f"one of: {', '.join(variables)}",
+                )
         if isinstance(inner, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and inner.value is not None:
             targets = inner.targets if isinstance(inner, ast.Assign) else [inner.target]
             if any(isinstance(target, ast.Name) for target in targets):
                 _no_mutable(function, inner.value, me, variables)
 
 
-def _no_mutable(function: FunctionType, value: ast.expr, me: str, variables: dict[str, VariableDomain]) -> None:
-    made = isinstance(value, ast.Call) and named_object(function, value.func) in (list, dict, set, language.Map, language.Set, language.Seq)
+def _no_mutable(
+    function: FunctionType, value: ast.expr, me: str, variables: dict[str, VariableDomain]
+) -> None:
+    made = isinstance(value, ast.Call) and named_object(function, value.func) in (
+        list,
+        dict,
+        set,
+        language.Map,
+        language.Set,
+        language.Seq,
+    )
     shared = (
         isinstance(value, ast.Attribute)
         and isinstance(value.value, ast.Name)
@@ -174,8 +252,12 @@ def _no_mutable(function: FunctionType, value: ast.expr, me: str, variables: dic
         and isinstance(variables.get(value.attr), (MapOf, SetOf, SeqOf))
     )
     if isinstance(value, _MUTABLE) or made or shared:
-        raise DefinitionError("M012", place_in(function, value), f"a local holds the mutable {ast.unparse(value)}",
-                              "a scalar or a record in a local; read and change a collection where it stands")
+        raise DefinitionError(
+            "M012",
+            place_in(function, value),
+            f"a local holds the mutable {ast.unparse(value)}",
+            "a scalar or a record in a local; read and change a collection where it stands",
+        )
 
 
 class _Flow:
@@ -196,8 +278,12 @@ class _Flow:
 
     def _call(self, function: Callable[..., Any], changed: bool) -> bool:
         if function in self.stack:
-            raise DefinitionError("M014", place_in(function, function_node(function)), f"{function.__name__} calls itself",
-                                  "a loop over a finite domain")
+            raise DefinitionError(
+                "M014",
+                place_in(function, function_node(function)),
+                f"{function.__name__} calls itself",
+                "a loop over a finite domain",
+            )
         self.stack.append(function)
         before = len(self.changes)
         node = function_node(function)
@@ -206,8 +292,12 @@ class _Flow:
         valued = [r for r in returns if not (isinstance(r.value, ast.Constant) and r.value.value is None)]
         helper = function.__name__ != self.stack[0].__name__
         if helper and valued and len(self.changes) > before:
-            raise DefinitionError("M013", place_in(function, valued[0]), f"{function.__name__} changes the state and returns a value",
-                                  "a helper that returns, or one that changes the state, not both")
+            raise DefinitionError(
+                "M013",
+                place_in(function, valued[0]),
+                f"{function.__name__} changes the state and returns a value",
+                "a helper that returns, or one that changes the state, not both",
+            )
         self.stack.pop()
         return changed or len(self.changes) > before if after is None else after
 
@@ -222,7 +312,11 @@ class _Flow:
         match node:
             case ast.If(test=test, body=body, orelse=orelse):
                 changed = self._expression(test, changed)
-                ways = [way for way in (self._block(body, changed), self._block(orelse, changed)) if way is not None]
+                ways = [
+                    way
+                    for way in (self._block(body, changed), self._block(orelse, changed))
+                    if way is not None
+                ]
                 return any(ways) if ways else None
             case ast.For(iter=source, body=body, orelse=orelse):
                 changed = self._expression(source, changed)
@@ -273,14 +367,20 @@ class _Flow:
         if known in _GUARDS:
             self.guards.append(place)
             if changed:
-                raise DefinitionError("M011", place, f"the guard {ast.unparse(node)} after an assignment",
-                                      "every require, given, disabled and bound before the first change on its path")
+                raise DefinitionError(
+                    "M011",
+                    place,
+                    f"the guard {ast.unparse(node)} after an assignment",
+                    "every require, given, disabled and bound before the first change on its path",
+                )
             return changed
         if known is language.implies and (node.lineno, node.col_offset) not in self.premises:
             self.premises.append((node.lineno, node.col_offset))
         if known is language.elapse:
             if changed:
-                raise DefinitionError("M015", place, "elapse after an assignment", "elapse(self) right after the guards")
+                raise DefinitionError(
+                    "M015", place, "elapse after an assignment", "elapse(self) right after the guards"
+                )
             if place not in self.elapses:
                 self.elapses.append(place)
             self.changes.append(place)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
-from .values import Map, Record, Seq, Set
+from falsework.values import Map, Record, Seq, Set
 
 
 class DomainProblem(Exception):
@@ -271,7 +271,9 @@ def constant_value(expression: str | int, constants: Mapping[str, object]) -> in
     if isinstance(expression, int) and not isinstance(expression, bool):
         return expression
     if not isinstance(expression, str):
-        raise DomainProblem(f"the bound {expression!r}", 'an int or the name of a constant, such as Below("WORKERS")')
+        raise DomainProblem(
+            f"the bound {expression!r}", 'an int or the name of a constant, such as Below("WORKERS")'
+        )
     try:
         return _evaluate(ast.parse(expression, mode="eval").body, constants, expression)
     except (SyntaxError, ZeroDivisionError) as problem:
@@ -330,7 +332,9 @@ def key_domain(annotation: Any, constants: Mapping[str, object]) -> Domain:
         return TupleOf(tuple(key_domain(part, constants) for part in get_args(annotation)))
     domain = cell(annotation, constants)
     if isinstance(domain, RecordOf) or (isinstance(domain, OptionOf) and isinstance(domain.inner, RecordOf)):
-        raise DomainProblem(f"the record {domain} as a key", "a bool, a bounded int, an Enum, or a tuple of these")
+        raise DomainProblem(
+            f"the record {domain} as a key", "a bool, a bounded int, an Enum, or a tuple of these"
+        )
     return domain
 
 
@@ -350,18 +354,24 @@ def cell(annotation: Any, constants: Mapping[str, object]) -> Domain:
     if annotation is bool:
         return Bool()
     if annotation is int:
-        raise DomainProblem("an int without a bound", 'Annotated[int, Below("N")] or Annotated[int, Upto("N")]')
+        raise DomainProblem(
+            "an int without a bound", 'Annotated[int, Below("N")] or Annotated[int, Upto("N")]'
+        )
     if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
         if issubclass(annotation, (int, str)):
-            raise DomainProblem(f"the Enum {annotation.__name__}, whose members are also {annotation.__mro__[1].__name__}s",
-                                "a plain Enum, so that a member equals itself alone")
+            raise DomainProblem(
+                f"the Enum {annotation.__name__}, whose members are also {annotation.__mro__[1].__name__}s",
+                "a plain Enum, so that a member equals itself alone",
+            )
         if len(annotation) == 0:
             raise DomainProblem(f"the Enum {annotation.__name__}, which has no member", "at least one member")
         return EnumOf(annotation)
     if isinstance(annotation, type) and issubclass(annotation, Record) and annotation is not Record:
         return _record(annotation, constants)
-    raise DomainProblem(f"the type {_spelled(annotation)}",
-                        "bool, a bounded int, an Enum, a Record, one of these | None, Map, Set or Annotated[Seq[T], Length(…)]")
+    raise DomainProblem(
+        f"the type {_spelled(annotation)}",
+        "bool, a bounded int, an Enum, a Record, one of these | None, Map, Set or Annotated[Seq[T], Length(…)]",
+    )
 
 
 def _annotated(annotation: Any, constants: Mapping[str, object]) -> Domain:
@@ -372,14 +382,18 @@ def _annotated(annotation: Any, constants: Mapping[str, object]) -> Domain:
             raise DomainProblem(f"{type(bounds[0]).__name__} on {_spelled(inner)}", "the bound on an int")
         return cell(inner, constants)
     if len(bounds) != 1:
-        raise DomainProblem(f"an int with {len(bounds)} bounds", "one of Below, Upto, Between, Countdown, Elapsed")
+        raise DomainProblem(
+            f"an int with {len(bounds)} bounds", "one of Below, Upto, Between, Countdown, Elapsed"
+        )
     mark = bounds[0]
     if isinstance(mark, Between):
         low, high = constant_value(mark.low, constants), constant_value(mark.high, constants)
     else:
         low, high = 0, constant_value(mark.bound, constants) - isinstance(mark, Below)
     if high < low:
-        raise DomainProblem(f"{mark}, which is empty ({low}..{high})", "a bound that leaves at least one value")
+        raise DomainProblem(
+            f"{mark}, which is empty ({low}..{high})", "a bound that leaves at least one value"
+        )
     clock = {Countdown: "countdown", Elapsed: "elapsed"}.get(type(mark), "")
     return Int(low, high, clock)
 
@@ -391,7 +405,9 @@ def _record(cls: type[Record], constants: Mapping[str, object]) -> RecordOf:
         try:
             fields.append((field.name, cell(hints[field.name], constants)))
         except DomainProblem as problem:
-            raise DomainProblem(f"field {cls.__name__}.{field.name}: {problem.found}", problem.write) from None
+            raise DomainProblem(
+                f"field {cls.__name__}.{field.name}: {problem.found}", problem.write
+            ) from None
     if not fields:
         raise DomainProblem(f"the record {cls.__name__}, which has no field", "at least one field")
     return RecordOf(cls, tuple(fields))
@@ -408,7 +424,10 @@ def instantiate(domain: VariableDomain, initial: Any) -> Any:
     """The value a fresh instance starts with: the initial value, bound to its domain."""
     match domain:
         case MapOf(key, value):
-            return Map.over(key.values(), value.canonical(initial.default) if value.contains(initial.default) else initial.default)
+            return Map.over(
+                key.values(),
+                value.canonical(initial.default) if value.contains(initial.default) else initial.default,
+            )
         case SetOf(key):
             return Set.over(key.values(), initial.initial)
         case SeqOf():
@@ -426,13 +445,17 @@ def freeze(domain: VariableDomain, value: Any) -> tuple[Frozen, str]:
     match domain:
         case MapOf(_, inner):
             cells = tuple(value.values())
-            bad = [f"[{spell(key)}] = {spell(item)}" for key, item in value.items() if not inner.contains(item)]
+            bad = [
+                f"[{spell(key)}] = {spell(item)}" for key, item in value.items() if not inner.contains(item)
+            ]
             return (cells, bad[0]) if bad else (tuple(map(inner.canonical, cells)), "")
         case SetOf():
             return tuple(value), ""
         case SeqOf(inner, length):
             items = tuple(value)
-            bad = [f"[{index}] = {spell(item)}" for index, item in enumerate(items) if not inner.contains(item)]
+            bad = [
+                f"[{index}] = {spell(item)}" for index, item in enumerate(items) if not inner.contains(item)
+            ]
             if len(items) > length:
                 bad.append(f" has {len(items)} items, one more than its Length {length}")
             return (items, bad[0]) if bad else (tuple(map(inner.canonical, items)), "")

@@ -9,14 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from .accounting import Bounds, Stop, Tally, Violation
-from .definition import Action, Definition, Property
-from .errors import CutByBound, Place
-from .judge import IMPURE, applies, judge, step_arguments
-from .language import deadlock, values_stay_in_domain
-from .source import display_file
-from .state import State
-from .trace import Fault, Faulted, Label, Taken, Trace, instances, starts, take
+from falsework.accounting import Bounds, Stop, Tally, Violation
+from falsework.definition import Action, Definition, Property
+from falsework.errors import CutByBound, Place
+from falsework.judge import IMPURE, applies, judge, step_arguments
+from falsework.language import deadlock, values_stay_in_domain
+from falsework.source import display_file
+from falsework.state import State
+from falsework.trace import Fault, Faulted, Label, Taken, Trace, instances, starts, take
 
 Progress = Callable[[Tally, int], None]
 """Called after each level with the tally and the number of states that wait."""
@@ -120,13 +120,21 @@ class _Search:
                     self.tally.witnesses[witness.name] = len(path)
                     self.tally.witness_traces[witness.name] = path
         state_invariants = [p for p in self.definition.invariants if p.kind == "state"]
-        broken = broken + [p for p in state_invariants if not self.holds(p, taken.state, path, count=not broken)]
+        broken = broken + [
+            p for p in state_invariants if not self.holds(p, taken.state, path, count=not broken)
+        ]
         for prop in broken:
             self.violate(prop.name, path)
         return [] if broken else [taken.state]
 
     def holds(
-        self, prop: Property, state: State, path: Trace, known: Mapping[str, object] | None = None, *, count: bool = True
+        self,
+        prop: Property,
+        state: State,
+        path: Trace,
+        known: Mapping[str, object] | None = None,
+        *,
+        count: bool = True,
     ) -> bool:
         """The predicate's answer there; its true premises are counted, its fault ends the search with the level."""
         try:

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .definition import Action, Definition, Property
-from .language import PremiseSite, count_premises
-from .state import State, live
-from .trace import Faulted, Label, faulted
+from falsework.definition import Action, Definition, Property
+from falsework.language import PremiseSite, count_premises
+from falsework.state import State, live
+from falsework.trace import Faulted, Label, faulted
 
 IMPURE = "impure: a second evaluation of {} differs from the first"
 
@@ -23,7 +23,12 @@ def applies(prop: Property, action: Action) -> bool:
 def step_arguments(action: Action, label: Label, answer: object, before: State) -> dict[str, object]:
     """What a step invariant may read by name; `before` is made live for each evaluation."""
     names = (name for name, _ in action.parameters)
-    return {"answer": answer, "row": action.row, "before": before, **dict(zip(names, label.arguments, strict=True))}
+    return {
+        "answer": answer,
+        "row": action.row,
+        "before": before,
+        **dict(zip(names, label.arguments, strict=True)),
+    }
 
 
 def judge(
@@ -41,9 +46,15 @@ def judge(
 
 
 def _once(
-    definition: Definition, prop: Property, state: State, known: Mapping[str, object], recorder: Counter[PremiseSite] | None
+    definition: Definition,
+    prop: Property,
+    state: State,
+    known: Mapping[str, object],
+    recorder: Counter[PremiseSite] | None,
 ) -> bool:
-    arguments: list[Any] = [live(definition, known["before"]) if a == "before" else known[a] for a in prop.arguments]  # type: ignore[arg-type]
+    arguments: list[Any] = [
+        live(definition, known["before"]) if a == "before" else known[a] for a in prop.arguments
+    ]  # type: ignore[arg-type]
     count_premises(recorder)
     try:
         return bool(prop.function(live(definition, state), *arguments))
@@ -60,7 +71,9 @@ def broken_in(definition: Definition, state: State) -> Iterator[str]:
             yield prop.name
 
 
-def broken_by(definition: Definition, action: Action, label: Label, answer: object, before: State, after: State) -> Iterator[str]:
+def broken_by(
+    definition: Definition, action: Action, label: Label, answer: object, before: State, after: State
+) -> Iterator[str]:
     """The names of the step invariants that the step breaks."""
     known = step_arguments(action, label, answer, before)
     for prop in definition.invariants:

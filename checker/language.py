@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast, overload
 
-from .domains import (
+from falsework.domains import (
     Below,
     Between,
     Countdown,
@@ -26,8 +26,8 @@ from .domains import (
     Upto,
     VariableDomain,
 )
-from .errors import CutByBound, Disabled
-from .values import Map, Record, Seq, Set, copied, replace
+from falsework.errors import CutByBound, Disabled
+from falsework.values import Map, Record, Seq, Set, copied, replace
 
 __all__ = [
     "Below", "Between", "Countdown", "Elapsed", "Length", "Map", "Model", "Record", "Row", "Seq", "Set", "Upto", "action",
@@ -109,9 +109,16 @@ class _Decorator:
 action = cast(_Decorator, _decorator("action", "A step that can be observed from outside."))
 internal = cast(_Decorator, _decorator("internal", "A step that nobody outside observes."))
 fault = cast(_Decorator, _decorator("fault", "A step that the environment takes: a crash, a loss, a skew."))
-tick = cast(_Decorator, _decorator("tick", "The step of time: it calls `elapse(self)` once, after its guards."))
-initial = cast(_Decorator, _decorator("initial", "An action run once from the defaults; its instances give the initial states."))
-reachable = cast(_Decorator, _decorator("reachable", "A witness: some state where it is true must be reached."))
+tick = cast(
+    _Decorator, _decorator("tick", "The step of time: it calls `elapse(self)` once, after its guards.")
+)
+initial = cast(
+    _Decorator,
+    _decorator("initial", "An action run once from the defaults; its instances give the initial states."),
+)
+reachable = cast(
+    _Decorator, _decorator("reachable", "A witness: some state where it is true must be reached.")
+)
 terminal = cast(_Decorator, _decorator("terminal", "Where it is true the system may stay for ever."))
 
 
@@ -141,7 +148,9 @@ def twin(
     return _with_role(Role("twin", dict(breaks), within, _sources(source)))
 
 
-def configuration(*, holds: bool = False, breaks: Mapping[Any, int | None] | None = None, source: Source = ()) -> Callable[[C], C]:
+def configuration(
+    *, holds: bool = False, breaks: Mapping[Any, int | None] | None = None, source: Source = ()
+) -> Callable[[C], C]:
     """The same model with other constants: it holds, or it breaks exactly these properties."""
     if holds == bool(breaks):
         raise TypeError("a configuration says holds=True, or breaks={invariant: steps}, and not both")
@@ -240,8 +249,8 @@ class Model:
     """The base of every model. An instance is one state; calling an action on it takes the step, or raises Disabled."""
 
     def __init__(self) -> None:
-        from .definition import definition_of
-        from .domains import instantiate
+        from falsework.definition import definition_of
+        from falsework.domains import instantiate
 
         for variable in definition_of(type(self)).variables:
             self.__dict__[variable.name] = instantiate(variable.domain, variable.initial)
@@ -264,7 +273,7 @@ class Model:
 
 def elapse(model: Model) -> None:
     """Every countdown falls by one to 0, every elapsed time grows by one to its cap, wherever they stand."""
-    from .definition import definition_of
+    from falsework.definition import definition_of
 
     for variable in definition_of(type(model)).variables:
         value = model.__dict__[variable.name]

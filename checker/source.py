@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from .errors import DefinitionError, Place
+from falsework.errors import DefinitionError, Place
 
 
 def display_path(module_name: str, file: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from .definition import Definition
-from .domains import MapOf, SeqOf, SetOf, VariableDomain, freeze, spell, thaw
-from .language import Model
+from falsework.definition import Definition
+from falsework.domains import MapOf, SeqOf, SetOf, VariableDomain, freeze, spell, thaw
+from falsework.language import Model
 
 State = tuple[Any, ...]
 """The frozen variables in the order of their definition: Map and Seq as tuples of cells, Set as a tuple of members."""

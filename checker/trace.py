@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from .definition import Action, Definition
-from .domains import spell
-from .errors import CutByBound, Disabled, InputError, Place
-from .language import Model
-from .source import display_file
-from .state import State, frozen, live
+from falsework.definition import Action, Definition
+from falsework.domains import spell
+from falsework.errors import CutByBound, Disabled, InputError, Place
+from falsework.language import Model
+from falsework.source import display_file
+from falsework.state import State, frozen, live
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,10 @@ def faulted(definition: Definition, problem: Exception) -> Faulted:
     place = None
     trail = problem.__traceback__
     while trail is not None:
-        if trail.tb_frame.f_globals.get("__name__") in files and trail.tb_frame.f_globals.get("__name__") != Model.__module__:
+        if (
+            trail.tb_frame.f_globals.get("__name__") in files
+            and trail.tb_frame.f_globals.get("__name__") != Model.__module__
+        ):
             place = Place(display_file(trail.tb_frame.f_code.co_filename), trail.tb_lineno)
         trail = trail.tb_next
     kind = "" if type(problem).__module__.startswith("falsework") else f"{type(problem).__name__}: "

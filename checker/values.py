@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from typing import Any, Generic, TypeVar, dataclass_transform, overload
 
-from .errors import ModelFault
+from falsework.errors import ModelFault
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -90,7 +90,11 @@ class Map(Generic[K, V]):
         return len(self._all())
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Map) and self._cells == other._cells and (self._cells is not None or self.default == other.default)
+        return (
+            isinstance(other, Map)
+            and self._cells == other._cells
+            and (self._cells is not None or self.default == other.default)
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
