@@ -1,6 +1,6 @@
 """Formal models first, every model with its wrong twins, and the runtime under the same invariants."""
 
-from .language import (
+from falsework.language import (
     Below,
     Between,
     Countdown,

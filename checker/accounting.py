@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .definition import Definition
-from .definition_checks import premise_sites
-from .errors import Place
-from .trace import Fault, Trace
+from falsework.definition import Definition
+from falsework.definition_checks import premise_sites
+from falsework.errors import Place
+from falsework.trace import Fault, Trace
 
 DEFAULT_MAX_STATES = 5_000_000
 

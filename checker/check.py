@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .accounting import DEFAULT_MAX_STATES, Bounds, Tally, Violation
-from .definition import Definition, definition_of
-from .errors import InputError, ModelFault, Place, Refused
-from .explore import Progress, explore
-from .judge import broken_by, broken_in
-from .language import Model, deadlock, values_stay_in_domain
-from .naming import with_constants
-from .trace import Taken, replay
-from .verdict import Verdict
+from falsework.accounting import DEFAULT_MAX_STATES, Bounds, Tally, Violation
+from falsework.definition import Definition, definition_of
+from falsework.errors import InputError, ModelFault, Place, Refused
+from falsework.explore import Progress, explore
+from falsework.judge import broken_by, broken_in
+from falsework.language import Model, deadlock, values_stay_in_domain
+from falsework.naming import with_constants
+from falsework.trace import Taken, replay
+from falsework.verdict import Verdict
 
 ENGINES = ("auto", "explore", "fast")
 
@@ -103,8 +103,8 @@ def _engine(definition: Definition, wanted: str) -> tuple[Callable[..., Tally], 
         raise InputError(f"no engine {wanted!r}; write one of: {', '.join(ENGINES)}")
     if wanted == "explore":
         return explore, "explore", "asked for"
-    from .fast import fast
-    from .lower import lower
+    from falsework.fast import fast
+    from falsework.lower import lower
 
     try:
         lower(definition)
@@ -134,8 +134,8 @@ def confirm(definition: Definition, violation: Violation) -> Counterexample:
 
 
 def _enabled(definition: Definition, at: Taken) -> list[bool]:
-    from .errors import CutByBound
-    from .trace import instances, take
+    from falsework.errors import CutByBound
+    from falsework.trace import instances, take
 
     found = []
     for action in definition.actions:

@@ -14,9 +14,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from .definition import model_classes
-from .errors import InputError
-from .language import Model, classes_with_roles, role_of
+from falsework.definition import model_classes
+from falsework.errors import InputError
+from falsework.language import Model, classes_with_roles, role_of
 
 MODELS = "falsework.models"
 TWINS = "falsework.twins"
@@ -208,7 +208,7 @@ def _configures(cls: type) -> bool:
 
 def with_constants(cls: type[Model], constants: Mapping[str, Any]) -> type[Model]:
     """The same model with these constants; a text is read as the constant's own type. Raises InputError."""
-    from .definition import definition_of
+    from falsework.definition import definition_of
 
     known = definition_of(cls).constants
     values = {}
@@ -239,7 +239,7 @@ def _read(name: str, text: str, like: object) -> object:
 
 def constants_of(cls: type[Model]) -> dict[str, Any]:
     """The constants of the class, by name."""
-    from .definition import definition_of
+    from falsework.definition import definition_of
 
     assert model_classes(cls)
     return dict(definition_of(cls).constants)

@@ -1,0 +1,305 @@
+"""The contract of a twin and of a configuration: what it declares that it breaks, compared with what it breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from falsework.check import Result
+from falsework.definition import Definition
+from falsework.domains import spell
+from falsework.errors import CutByBound, InputError
+from falsework.language import Model, deadlock, role_of
+from falsework.naming import setting, subject_of
+from falsework.source import class_place
+from falsework.trace import Faulted, Label, Taken, instances, starts, take
+from falsework.verdict import Verdict, combine
+
+Check = Callable[[type[Model]], Result]
+"""Answers one class with `every=True`; who calls may remember what was answered."""
+
+SURVIVED = "survived"
+MISSING = "missing"
+SURPRISE = "surprise"
+OTHER_STEPS = "other step count"
+AS_DECLARED = "as declared"
+NOT_BROKEN = "not broken"
+NOT_DECIDED = "not decided"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One property of one twin: what was declared of it and what was found.
+
+    `declared` and `found` are None where the property is not broken; a witness is broken by being reached no longer, and has no steps.
+    """
+
+    property: str
+    witness: bool
+    declared: int | str | None
+    found: int | str | None
+    decided: bool = True
+
+    @property
+    def word(self) -> str:
+        """As declared, not broken, missing, surprise, other step count, or not decided."""
+        if self.declared == self.found:
+            agreed = NOT_BROKEN if self.found is None else AS_DECLARED
+            return agreed if self.decided or self.found is not None else NOT_DECIDED
+        if self.found is None:
+            return MISSING if self.decided else NOT_DECIDED
+        return SURPRISE if self.declared is None else OTHER_STEPS
+
+
+UNREACHED = "unreached"
+"""What stands in a witness's cell instead of a number of steps."""
+
+
+@dataclass(frozen=True)
+class Departure:
+    """Where a counterexample of the twin leaves the model: the step (0: the start), and what the model does there."""
+
+    property: str
+    step: int
+    label: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"departs at step {self.step}: {self.label} — {self.why}"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One way in which a contract is not kept."""
+
+    word: str
+    text: str
+    verdict: Verdict = Verdict.VIOLATED
+    property: str = ""
+
+
+@dataclass
+class Contract:
+    """A twin or a configuration in its setting: its cells, its departures from the model, and what is wrong."""
+
+    cls: type[Model]
+    kind: str
+    result: Result
+    clean: Result | None = None
+    cells: dict[str, Cell] = field(default_factory=dict)
+    departures: dict[str, Departure] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> Verdict:
+        """A pass where everything is as declared."""
+        return combine(p.verdict for p in self.problems) if self.problems else Verdict.HOLDS
+
+    @property
+    def broken(self) -> dict[str, int | str]:
+        """What it was found to break, by property."""
+        return {cell.property: cell.found for cell in self.cells.values() if cell.found is not None}
+
+
+def judge_twin(twin: type[Model], check: Check) -> Contract:
+    """The twin against its declaration, and its counterexamples against the model in the same configuration."""
+    wrong, clean = setting(twin)
+    contract = Contract(twin, "twin", check(wrong), check(clean))
+    _compare(contract)
+    clean_result = contract.clean
+    assert clean_result is not None
+    if clean_result.tally.violations or not clean_result.tally.complete:
+        found = ", ".join(clean_result.tally.violations) or "its search did not end"
+        verdict = Verdict.VIOLATED if clean_result.tally.violations else Verdict.INCOMPLETE
+        if clean_result.verdict is Verdict.ERROR:
+            verdict, found = Verdict.ERROR, "it cannot be run"
+        text = f"the model itself does not hold in that configuration: {found}"
+        contract.problems.append(Problem("the model does not hold", text, verdict))
+        return contract
+    for name, example in contract.result.counterexamples.items():
+        departure = departs(contract.result.definition, clean_result.definition, name, example.taken)
+        if departure is None:
+            text = (
+                f"every step of the counterexample to {name} is a step of the model too: "
+                "the twin bends what is asked, not what is done"
+            )
+            contract.problems.append(Problem("no departure", text, property=name))
+        else:
+            contract.departures[name] = departure
+    return contract
+
+
+def judge_configuration(configuration: type[Model], check: Check) -> Contract:
+    """The configuration against holds=True or breaks={…}."""
+    contract = Contract(configuration, "configuration", check(configuration))
+    _compare(contract)
+    role = role_of(configuration)
+    result = contract.result
+    if role is not None and not role.breaks and not contract.problems and not result.verdict.passes:
+        for finding in result.findings:
+            if finding.word != "bound-cut":
+                contract.problems.append(Problem("vacuous", finding.text, result.verdict, finding.subject))
+    return contract
+
+
+# --- declared and found ---------------------------------------------------------------------------------------------
+
+
+def _compare(contract: Contract) -> None:
+    """Fills the cells, and names every difference."""
+    result = contract.result
+    definition, tally = result.definition, result.tally
+    if result.verdict is Verdict.ERROR:
+        text = next((f.text for f in result.findings if f.word in ("fault", "no-initial-state")), "it cannot be run")
+        contract.problems.append(Problem("fault", text, Verdict.ERROR))
+    declared = _declared(contract.cls, definition)
+    names = [p.name for p in definition.invariants]
+    names += [name for name in (*declared, *tally.violations) if name not in names and name not in tally.witnesses]
+    for name in names:
+        found = tally.violations[name].steps if name in tally.violations else None
+        contract.cells[name] = Cell(name, False, declared.get(name), found, tally.complete)
+    for name, steps in tally.witnesses.items():
+        lost = UNREACHED if steps is None and tally.complete and _reached_by(contract.clean, name) else None
+        decided = tally.complete or steps is not None
+        contract.cells[name] = Cell(name, True, UNREACHED if name in declared else None, lost, decided)
+    contract.problems += _differences(contract, declared)
+
+
+def _declared(cls: type[Model], definition: Definition) -> Mapping[str, int | None]:
+    """What the class itself declares: the twin in its configuration is a composed class without a role of its own."""
+    if definition.breaks:
+        return definition.breaks
+    from falsework.definition import definition_of
+
+    return definition_of(cls).breaks
+
+
+def _reached_by(clean: Result | None, name: str) -> bool:
+    """Whether losing the witness is the twin's doing: the model in the same configuration reaches it."""
+    return clean is None or clean.tally.witnesses.get(name) is not None
+
+
+def _differences(contract: Contract, declared: Mapping[str, int | None]) -> Iterable[Problem]:
+    result = contract.result
+    if declared and not contract.broken and result.tally.complete and result.verdict is not Verdict.ERROR:
+        yield Problem(SURVIVED, f"it breaks nothing; declared: {', '.join(declared)}")
+        return
+    if not result.tally.complete and result.tally.fault is None:
+        stop = result.tally.stop
+        why = f"{stop.bound} {stop.limit} left {stop.unexpanded} states unexpanded" if stop else "it did not end"
+        yield Problem("incomplete", f"the search did not end: {why}", Verdict.INCOMPLETE)
+    for cell in contract.cells.values():
+        match cell.word:
+            case "missing":
+                how = "is still reached" if cell.witness else "is not broken"
+                yield Problem(MISSING, f"{cell.property} {how}, and is declared", property=cell.property)
+            case "surprise":
+                how = "is no longer reached" if cell.witness else f"is broken in {_steps(cell.found)}"
+                yield Problem(SURPRISE, f"{cell.property} {how}, and is not declared", property=cell.property)
+            case "other step count":
+                text = f"{cell.property} is broken in {_steps(cell.found)}, declared: {cell.declared}"
+                yield Problem(OTHER_STEPS, text, property=cell.property)
+
+
+def _steps(number: object) -> str:
+    return f"{number} step" if number == 1 else f"{number} steps"
+
+
+# --- where a counterexample leaves the model ------------------------------------------------------------------------------
+
+
+def departs(twin: Definition, model: Definition, name: str, taken: tuple[Taken, ...]) -> Departure | None:
+    """The first step of the trace that is no step of the model, or None where every one is."""
+    start = taken[0]
+    try:
+        begins = [found.state for found in starts(model)]
+    except (Faulted, InputError, ValueError):
+        begins = []
+    if _shape(twin) != _shape(model):
+        return Departure(name, 0, str(start.label), "the state has other keys than in the model")
+    if start.state not in begins:
+        return Departure(name, 0, str(start.label), "this start is no initial state of the model")
+    for number in range(1, len(taken)):
+        why = _not_a_step(model, taken[number - 1], taken[number])
+        if why:
+            return Departure(name, number, str(taken[number].label), why)
+    if name == deadlock and (way := _way_on(model, taken[-1])):
+        return Departure(name, len(taken) - 1, str(taken[-1].label), f"the model goes on from here: {way}")
+    return None
+
+
+def _shape(definition: Definition) -> list[tuple[str, str]]:
+    """The variables and the keys of their maps: two models of one shape can hold each other's states."""
+    from falsework.domains import MapOf
+
+    return [(v.name, str(v.domain.key) if isinstance(v.domain, MapOf) else "") for v in definition.variables]
+
+
+def _not_a_step(model: Definition, before: Taken, after: Taken) -> str:
+    """Why the model does not take this step, or nothing."""
+    action = next((a for a in model.actions if a.name == after.label.action), None)
+    if action is None:
+        return "no action of the model"
+    if any(not domain.contains(value) for (_, domain), value in zip(action.parameters, after.label.arguments, strict=True)):
+        return "its arguments lie outside the model's domains"
+    try:
+        clean = take(model, action, before.state, after.label)
+    except CutByBound as cut:
+        return f"{cut} in the model"
+    except Faulted as fault:
+        return f"a fault in the model: {fault.message}"
+    if clean is None:
+        return "disabled in the model"
+    if clean.state != after.state:
+        return f"leads elsewhere in the model: {_changed(model, clean.state, after.state)}"
+    if clean.answer != after.answer:
+        return f"answers {spell(clean.answer)} in the model, {spell(after.answer)} here"
+    return "leaves its domain here, not in the model" if clean.outside != after.outside else ""
+
+
+def _changed(model: Definition, there: tuple[object, ...], here: tuple[object, ...]) -> str:
+    cells = [
+        f"{variable.name} = {spell(a)} there, {spell(b)} here"
+        for variable, a, b in zip(model.variables, there, here, strict=True)
+        if a != b
+    ]
+    return "; ".join(cells)
+
+
+def _way_on(model: Definition, at: Taken) -> str:
+    """The first step that the model can take there, if any; a terminal state counts as one."""
+    from falsework.judge import judge
+
+    for prop in model.terminals:
+        if judge(model, prop, at.state)[0]:
+            return f"{prop.name} is true"
+    for action in model.actions:
+        for label in instances(model, action):
+            if _enabled(model, action.name, at, label):
+                return str(label)
+    return ""
+
+
+def _enabled(model: Definition, name: str, at: Taken, label: Label) -> bool:
+    action = next(a for a in model.actions if a.name == name)
+    try:
+        return take(model, action, at.state, label) is not None
+    except CutByBound:
+        return True
+    except Faulted:
+        return False
+
+
+# --- the converse -------------------------------------------------------------------------------------------------------
+
+
+def unbroken_invariants(model: Definition, contracts: Iterable[Contract]) -> list[str]:
+    """The invariants of the model that none of its twins and configurations breaks, in order of definition."""
+    broken = {name for contract in contracts for name in contract.broken}
+    return [p.name for p in model.invariants if p.name not in broken]
+
+
+def described(cls: type[Model]) -> str:
+    """The twin's mistake in its own words: the first line of its docstring, its place otherwise."""
+    text = (vars(cls).get("__doc__") or "").strip()
+    return text.splitlines()[0] if text else f"a twin of {subject_of(cls).__name__} at {class_place(cls)}"
