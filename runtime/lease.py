@@ -231,7 +231,7 @@ class LeaseHost:
             return Granted(wanted.expires_at)
         if self.may_enter(row, wanted.holder):
             kept = self.reentered(row, wanted)
-            record(transaction, kept)
+            record(transaction, kept)  # what is answered is what is stored, whoever decides it
             return Reentered(kept.expires_at)
         return None
 

@@ -182,6 +182,14 @@ def test_a_release_frees_the_key_at_once(world: World) -> None:
     assert world.host.take("k", "b", 5) == Granted(105)
 
 
+def test_a_release_frees_that_key_alone(world: World) -> None:
+    for key in ("k", "l"):
+        world.host.take(key, "a", 30)
+    world.host.take("m", "b", 30)
+    assert world.host.release("k", "a") == Released()
+    assert world.table() == [("l", "a", 130), ("m", "b", 130)]
+
+
 def test_releasing_what_one_does_not_hold_changes_nothing(world: World) -> None:
     # act section 6: every caller may discard this answer, so nothing may hang on it.
     assert world.host.release("k", "a") == NotHeld()
