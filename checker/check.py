@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from falsework.accounting import DEFAULT_MAX_STATES, Bounds, Tally, Violation
 from falsework.definition import Definition, definition_of
-from falsework.errors import InputError, ModelFault, Place, Refused
+from falsework.errors import CutByBound, FalseworkError, InputError, ModelFault, Place, Refused
 from falsework.explore import Progress, explore
-from falsework.judge import broken_by, broken_in
+from falsework.judge import broken_by, broken_in, judge
 from falsework.language import Model, deadlock, values_stay_in_domain
 from falsework.naming import with_constants
-from falsework.trace import Taken, replay
+from falsework.trace import Faulted, Taken, instances, replay, take
 from falsework.verdict import Verdict
 
 ENGINES = ("auto", "explore", "fast")
+ERROR_WORDS = frozenset({"no-initial-state", "fault", "not-confirmed", "not-answered"})
+VACUOUS_WORDS = frozenset({"no-invariant", "never-fires", "premise-never-true", "witness-not-reached"})
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something other than a violation that keeps a check from a pass: its word, what it is about, and where."""
+    """Something other than a violation that keeps a check from a pass: its word, its text, and where.
 
-    word: str  # no-initial-state, fault, no-invariant, never-fires, premise-never-true, witness-not-reached, bound-cut
+    The words are ERROR_WORDS, VACUOUS_WORDS, and bound-cut, which makes a pass a HOLDS WITHIN.
+    """
+
+    word: str
     text: str
     place: Place | None = None
     subject: str = ""
@@ -48,30 +53,39 @@ class Result:
     findings: list[Finding] = field(default_factory=list)
     counterexamples: dict[str, Counterexample] = field(default_factory=dict)
     name: str = ""
+    configuration: str = ""
+    asked: tuple[str, ...] = ()
+    command: str = ""  # the arguments that name this model again on the command line
 
     @property
     def verdict(self) -> Verdict:
         """The gravest answer, by the precedence of the verdicts."""
         words = {finding.word for finding in self.findings}
-        if words & {"no-initial-state", "fault"}:
+        if words & ERROR_WORDS:
             return Verdict.ERROR
         if self.tally.violations:
             return Verdict.VIOLATED
         if self.tally.stop is not None:
             return Verdict.INCOMPLETE
-        if words - {"bound-cut"}:
+        if words & VACUOUS_WORDS:
             return Verdict.VACUOUS
         return Verdict.HOLDS_WITHIN if self.tally.cuts else Verdict.HOLDS
+
+    @property
+    def decided(self) -> bool:
+        """Whether the absence of a violation or of a witness means something."""
+        return self.tally.complete and (self.tally.bounds.every or not self.tally.violations)
 
     def answers(self) -> dict[str, str]:
         """Each property that was asked, with holds, violated, reached, not reached, or not decided."""
         tally = self.tally
-        decided = tally.complete and (tally.bounds.every or not tally.violations)
         answers = {}
         for name in (deadlock, values_stay_in_domain, *(p.name for p in self.definition.invariants)):
-            answers[name] = "violated" if name in tally.violations else "holds" if decided else "not decided"
+            held = "holds" if self.decided else "not decided"
+            answers[name] = "violated" if name in tally.violations else held
         for name, steps in tally.witnesses.items():
-            answers[name] = "reached" if steps is not None else "not reached" if decided else "not decided"
+            missed = "not reached" if self.decided else "not decided"
+            answers[name] = missed if steps is None else "reached"
         return answers
 
     @property
@@ -80,21 +94,39 @@ class Result:
         return {name: violation.steps for name, violation in self.tally.violations.items()}
 
 
-def check(
-    model: type[Model], *, engine: str = "auto", max_states: int = DEFAULT_MAX_STATES, max_depth: int | None = None,
-    memory_mb: int | None = None, every: bool = False, progress: Progress | None = None, **constants: Any,
-) -> Result:  # fmt: skip
-    """Checks the model, with other constants if given; raises DefinitionError, Refused or InputError for a model that cannot be run.
+def asked_of(definition: Definition) -> tuple[str, ...]:
+    """Every property that a check of the model asks for."""
+    named = (*definition.invariants, *definition.witnesses)
+    return (deadlock, values_stay_in_domain, *(prop.name for prop in named))
 
-    `every` goes on after a violation and finds the whole broken set.
+
+def check(
+    model: type[Model],
+    *,
+    engine: str = "auto",
+    max_states: int = DEFAULT_MAX_STATES,
+    max_depth: int | None = None,
+    memory_mb: int | None = None,
+    every: bool = False,
+    progress: Progress | None = None,
+    **constants: Any,
+) -> Result:
+    """Checks the model, with other constants if given.
+
+    Raises DefinitionError, Refused or InputError for a model that cannot be run. `every` goes on after a
+    violation and finds the whole broken set.
     """
     definition = definition_of(with_constants(model, constants) if constants else model)
     bounds = Bounds(max_states, max_depth, memory_mb, every)
     search, used, why = _engine(definition, engine)
-    result = Result(definition, search(definition, bounds, progress), used, why, name=definition.name)
+    tally = search(definition, bounds, progress)
+    result = Result(definition, tally, used, why, name=definition.name, asked=asked_of(definition))
     result.findings += _findings(result)
-    for name, violation in result.tally.violations.items():
-        result.counterexamples[name] = confirm(definition, violation)
+    for name, violation in tally.violations.items():
+        try:
+            result.counterexamples[name] = confirm(definition, violation)
+        except (ModelFault, InputError, Faulted) as problem:
+            result.findings.append(Finding("not-confirmed", str(problem), definition.place, name))
     return result
 
 
@@ -115,36 +147,44 @@ def _engine(definition: Definition, wanted: str) -> tuple[Callable[..., Tally], 
     return fast, "fast", "asked for" if wanted == "fast" else "the default"
 
 
+# --- what was found, executed again -----------------------------------------------------------------------------------
+
+
 def confirm(definition: Definition, violation: Violation) -> Counterexample:
     """The violation executed again on the class; raises ModelFault where the class does not agree."""
     taken = tuple(replay(definition, violation.trace))
-    name, last = violation.name, taken[-1]
-    if name == values_stay_in_domain:
-        confirmed = bool(last.outside)
-    elif name == deadlock:
-        confirmed = not any(_enabled(definition, last))
-    else:
-        confirmed = name in broken_in(definition, last.state)
-        if not confirmed and violation.trace.steps:
-            action = next(a for a in definition.actions if a.name == last.label.action)
-            confirmed = name in broken_by(definition, action, last.label, last.answer, taken[-2].state, last.state)
-    if not confirmed:
-        raise ModelFault(f"the engine says that {name} is broken by this trace; the class does not agree: {violation.trace}")
+    if violation.name not in broken_at_the_end(definition, taken):
+        spelled = " ".join(map(str, violation.trace.steps)) or "the start"
+        raise ModelFault(f"{violation.name} is not broken on the class at the end of: {spelled}")
     return Counterexample(violation, taken)
 
 
-def _enabled(definition: Definition, at: Taken) -> list[bool]:
-    from falsework.errors import CutByBound
-    from falsework.trace import instances, take
-
+def broken_at_the_end(definition: Definition, taken: tuple[Taken, ...]) -> list[str]:
+    """Every property that is false at the end of the executed steps, by the class itself."""
+    last = taken[-1]
+    if last.outside:
+        return [values_stay_in_domain]
     found = []
+    if len(taken) > 1:
+        action = next(a for a in definition.actions if a.name == last.label.action)
+        found += broken_by(definition, action, last.label, last.answer, taken[-2].state, last.state)
+    found += broken_in(definition, last.state)
+    terminal = any(judge(definition, prop, last.state)[0] for prop in definition.terminals)
+    if not found and not terminal and not any(_steps(definition, last)):
+        found.append(deadlock)
+    return found
+
+
+def _steps(definition: Definition, at: Taken) -> Iterator[bool]:
     for action in definition.actions:
         for label in instances(definition, action):
             try:
-                found.append(take(definition, action, at.state, label) is not None)
-            except CutByBound:
-                found.append(True)
-    return found
+                yield take(definition, action, at.state, label) is not None
+            except (CutByBound, Faulted):
+                yield True
+
+
+# --- what keeps a check from a pass -----------------------------------------------------------------------------------
 
 
 def _findings(result: Result) -> list[Finding]:
@@ -152,25 +192,68 @@ def _findings(result: Result) -> list[Finding]:
     if tally.fault is not None:
         return [Finding("fault", tally.fault.message, tally.fault.place, tally.fault.at)]
     if not tally.states and not tally.violations:
-        return [Finding("no-initial-state", "no initial action has an instance whose guards are true", definition.place)]
-    found = []
+        text = "no initial action has an instance whose guards are true"
+        return [Finding("no-initial-state", text, definition.initials[0].place, definition.initials[0].name)]
+    found = list(_unanswered(result))
     if not definition.invariants:
-        found.append(Finding("no-invariant", f"{definition.name} declares no invariant, so nothing was asked of its states",
-                             definition.place, definition.name))
-    if tally.complete and (tally.bounds.every or not tally.violations):
-        scope = " within the declared bounds" if tally.cuts else " in the whole state space"
-        for action in definition.actions:
-            covered = tally.coverage[action.name]
-            if not covered.fired:
-                why = "is only ever cut by a bound" if covered.cut else "never fires"
-                found.append(Finding("never-fires", f"{action.name} {why}{scope}", action.place, action.name))
-        for (name, line, _), times in tally.premises.items():
-            if not times:
-                prop = next(p for p in definition.invariants if p.name == name)
-                found.append(Finding("premise-never-true", f"a premise of {name} is never true{scope}",
-                                     Place(prop.place.file, line), name))
-        for witness in definition.witnesses:
-            if tally.witnesses[witness.name] is None:
-                found.append(Finding("witness-not-reached", f"{witness.name} is not reached{scope}", witness.place, witness.name))
-    found += [Finding("bound-cut", f"the bound cut {times} steps", place) for place, times in tally.cuts.items()]
-    return found
+        text = f"{definition.name} declares no invariant, so nothing was asked of its states"
+        found.append(Finding("no-invariant", text, definition.place, definition.name))
+    if result.decided:
+        found += _vacuities(result)
+    return found + [
+        Finding("bound-cut", f"the bound cut {_times(times)}", place) for place, times in tally.cuts.items()
+    ]
+
+
+def _times(number: int) -> str:
+    return f"{number:,} transition{'' if number == 1 else 's'}"
+
+
+def _unanswered(result: Result) -> Iterator[Finding]:
+    """What was asked and what was answered are compared: an engine that forgot something gives no pass."""
+    definition, tally = result.definition, result.tally
+    for prop in definition.witnesses:
+        if prop.name not in tally.witnesses:
+            yield Finding("not-answered", f"{result.engine} says nothing of {prop.name}", prop.place, prop.name)
+    for action in definition.actions:
+        if action.name not in tally.coverage:
+            text = f"{result.engine} says nothing of {action.name}"
+            yield Finding("not-answered", text, action.place, action.name)
+    for name in tally.violations:
+        if name not in result.asked:
+            yield Finding("not-answered", f"{result.engine} answers {name}, which was not asked", None, name)
+
+
+def _vacuities(result: Result) -> Iterator[Finding]:
+    definition, tally = result.definition, result.tally
+    scope = " within the declared bounds" if tally.cuts else " in the whole state space"
+    for action in definition.actions:
+        covered = tally.coverage[action.name]
+        if not covered.fired:
+            why = "is only ever cut by a bound" if covered.cut else "never fires"
+            yield Finding("never-fires", f"{action.name} {why}{scope}", action.place, action.name)
+    for (name, line, _), times in tally.premises.items():
+        if not times:
+            prop = next(p for p in definition.invariants if p.name == name)
+            place = Place(prop.place.file, line)
+            yield Finding("premise-never-true", f"a premise of {name} is never true{scope}", place, name)
+    for witness in definition.witnesses:
+        if tally.witnesses[witness.name] is None:
+            text = f"{witness.name} is not reached{scope}"
+            yield Finding("witness-not-reached", text, witness.place, witness.name)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A model that could not be run at all: under which name it was asked for, and the error."""
+
+    name: str
+    error: FalseworkError
+
+    @property
+    def verdict(self) -> Verdict:
+        """Always ERROR."""
+        return Verdict.ERROR
+
+
+Outcome = Result | Failure

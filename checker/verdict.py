@@ -5,6 +5,13 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable
 
+PASSED = 0
+INTERNAL = 1
+USAGE = 2
+NOT_AS_DECLARED = 10
+BAD_INPUT = 13
+INTERRUPTED = 130
+
 
 class Verdict(enum.Enum):
     """What one check answered. Only the first two are passes."""
@@ -24,18 +31,20 @@ class Verdict(enum.Enum):
     @property
     def exit_code(self) -> int:
         """0 a pass, 10 violated, 11 vacuous, 12 incomplete, 13 a bad model."""
-        return {"HOLDS": 0, "HOLDS WITHIN": 0, "VACUOUS": 11, "INCOMPLETE": 12, "VIOLATED": 10, "ERROR": 13}[self.value]
+        return _EXIT_CODES[self]
 
 
+_EXIT_CODES = {
+    Verdict.HOLDS: PASSED,
+    Verdict.HOLDS_WITHIN: PASSED,
+    Verdict.VACUOUS: 11,
+    Verdict.INCOMPLETE: 12,
+    Verdict.VIOLATED: 10,
+    Verdict.ERROR: BAD_INPUT,
+}
 _ORDER = list(Verdict)
 
 
 def combine(verdicts: Iterable[Verdict]) -> Verdict:
     """The gravest of them; of none at all ERROR, for nothing was answered."""
     return max(verdicts, key=_ORDER.index, default=Verdict.ERROR)
-
-
-NOT_AS_DECLARED = 10
-BAD_INPUT = 13
-USAGE = 2
-INTERNAL = 1

@@ -1,0 +1,144 @@
+"""The command line: finds the command, runs it, and turns whatever happens into an exit code and one clear message.
+
+A command is a module with `add_arguments(parser)` and `run(args) -> int`; its docstring is its help, whose last
+paragraph is an example. Built-in commands are listed here, others are found in the entry-point group
+`falsework.commands`. Only the module of the command that is asked for is imported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.metadata
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Protocol, cast
+
+from falsework import __version__
+from falsework.errors import FalseworkError
+from falsework.verdict import BAD_INPUT, INTERNAL, INTERRUPTED, USAGE
+
+COMMANDS = "falsework.commands"
+BUILT_IN = {
+    "list": ("falsework.cli_list", "the models that are installed"),
+    "show": ("falsework.cli_show", "one model: variables, actions, invariants, configurations, twins"),
+    "check": ("falsework.cli_check", "one check of a model, or of every slice of a system"),
+    "replay": ("falsework.cli_replay", "a saved trace, or steps, executed again on the class"),
+    "simulate": ("falsework.cli_simulate", "random walks; never a proof"),
+    "graph": ("falsework.cli_graph", "the state graph as dot, mermaid or networkx json"),
+    "profile": ("falsework.cli_profile", "which variable explodes, which guard never decides"),
+}
+EXIT_CODES = (
+    "exit codes: 0 all that was asked holds · 10 violated, or not as declared · 11 vacuous · 12 incomplete · "
+    "13 bad model or bad input · 2 usage · 1 falsework itself failed · 130 interrupted"
+)
+
+
+class Command(Protocol):
+    """What a command's module offers."""
+
+    __doc__: str | None
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Adds the command's arguments."""
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Does it; the answer is the exit code."""
+
+
+def commands() -> dict[str, tuple[str, str]]:
+    """Every command with its module and one line on what it does; a built-in name cannot be taken over."""
+    found = dict(BUILT_IN)
+    for point in sorted(importlib.metadata.entry_points(group=COMMANDS), key=lambda point: point.name):
+        found.setdefault(point.name, (point.value, f"from {point.value}"))
+    return found
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command line and answers its exit code; no traceback reaches a user for a user's mistake."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except FalseworkError as problem:
+        sys.stderr.write(f"falsework: {problem}\n")
+        return BAD_INPUT
+    except BrokenPipeError:
+        # The reader has gone. What Python would still flush at its end goes nowhere, silently.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as problem:
+        where = f"{problem.filename}: " if problem.filename else ""
+        sys.stderr.write(f"falsework: {where}{problem.strerror or problem}\n")
+        return BAD_INPUT
+    except KeyboardInterrupt as stop:
+        done = f": {stop.args[0]}" if stop.args else ""
+        sys.stderr.write(f"\nfalsework: interrupted{done}\n")
+        return INTERRUPTED
+    except Exception:  # noqa: BLE001  whatever is left is falsework's own mistake, and is shown whole
+        traceback.print_exc()
+        sys.stderr.write(
+            "\nfalsework itself failed, and gives no verdict. Please report it with the lines above "
+            f"(falsework {__version__}, Python {sys.version.split()[0]}).\n"
+        )
+        return INTERNAL
+    return code
+
+
+def _run(arguments: Sequence[str]) -> int:
+    known = commands()
+    if arguments and arguments[0] in known:
+        name = arguments[0]
+        command = _load(known[name][0])
+        parser = _parser(name, command)
+        try:
+            args = parser.parse_args(arguments[1:])
+        except SystemExit as stop:
+            return int(stop.code or 0)
+        return command.run(args)
+    return _without_command(arguments, known)
+
+
+def _load(module: str) -> Command:
+    return cast(Command, importlib.import_module(module))
+
+
+def _parser(name: str, command: Command) -> argparse.ArgumentParser:
+    about, _, example = (command.__doc__ or "").strip().rpartition("\n\n")
+    parser = argparse.ArgumentParser(
+        prog=f"falsework {name}",
+        description=about,
+        epilog=f"{example}\n\n{EXIT_CODES}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    command.add_arguments(parser)
+    return parser
+
+
+def _without_command(arguments: Sequence[str], known: dict[str, tuple[str, str]]) -> int:
+    wanted = arguments[0] if arguments else ""
+    if wanted == "--version":
+        sys.stdout.write(f"falsework {__version__}\n")
+        return 0
+    widest = max(map(len, known))
+    listed = "\n".join(f"  {name.ljust(widest)}  {about}" for name, (_, about) in known.items())
+    text = (
+        "usage: falsework COMMAND …\n\n"
+        "Formal models first, every model with its wrong twins, and the runtime under the same invariants.\n\n"
+        f"commands:\n{listed}\n\n"
+        "falsework COMMAND --help says more of each. For example: falsework check my_model.py:Lease\n\n"
+        f"{EXIT_CODES}\n"
+    )
+    if wanted in ("-h", "--help", "help"):
+        sys.stdout.write(text)
+        return 0
+    if wanted:
+        from falsework.naming import nearest
+
+        sys.stderr.write(f"falsework: no command {wanted!r}{nearest(wanted, known)}\n")
+    else:
+        sys.stderr.write(text)
+    return USAGE

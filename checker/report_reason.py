@@ -1,0 +1,337 @@
+"""Why a predicate is false there: the conjunct that is false, its place, and the values that it read.
+
+The predicate is executed once more on the class under a trace function that keeps the locals of its return; its syntax
+tree is then walked from the returned expression down to the operand that decided, each part evaluated in those locals.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import CodeType, FrameType
+from typing import Any
+
+from falsework import language
+from falsework.definition import Action, Definition, Property
+from falsework.definition_checks import helper_called, named_object, place_in
+from falsework.domains import spell
+from falsework.errors import Disabled, Place, display_path
+from falsework.language import Model
+from falsework.source import function_node
+from falsework.state import State, live
+from falsework.trace import Label
+from falsework.values import Map, Seq, Set
+
+_MODULE_EVAL = "<a part of a predicate>"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """The part that decided: its source text, its place, what it read, and through which helpers it was reached."""
+
+    text: str
+    place: Place
+    readings: tuple[str, ...] = ()
+    through: tuple[str, ...] = ()
+
+
+def statement_text(place: Place) -> str:
+    """The source line at a printed place, without its margin; empty where it cannot be read."""
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file is not None and name != "__main__" and place.line and display_path(name, file) == place.file:
+            return linecache.getline(file, place.line).strip()
+    return linecache.getline(place.file, place.line).strip() if place.line else ""
+
+
+@dataclass
+class _Scene:
+    """One frame at its end: the function, its locals, the line of its last statement."""
+
+    function: Callable[..., Any]
+    names: dict[str, Any]
+    line: int
+    cls: type[Model]
+    through: tuple[str, ...] = ()
+    bound: dict[str, Any] = field(default_factory=dict)  # the loop variables of generator expressions
+
+    def value(self, node: ast.expr) -> Any:
+        """The expression's value there; raises whatever it raises."""
+        code = compile(ast.Expression(node), _MODULE_EVAL, "eval")
+        return eval(code, {**self.function.__globals__, **self.names, **self.bound})  # noqa: S307 the model's own text
+
+    def with_names(self, names: Mapping[str, Any]) -> _Scene:
+        """The same frame inside one turn of a generator expression."""
+        return _Scene(
+            self.function, self.names, self.line, self.cls, self.through, {**self.bound, **names}
+        )
+
+
+def false_conjunct(
+    definition: Definition, prop: Property, state: State, known: Mapping[str, object]
+) -> Reason:
+    """Why the property is false there; `known` holds what a step invariant may read, `before` as a State."""
+    arguments = [
+        live(definition, known["before"]) if name == "before" else known[name]  # type: ignore[arg-type]
+        for name in prop.arguments
+    ]
+    scene = _watched(prop.function, [live(definition, state), *arguments], definition.cls, ())
+    whole = Reason(prop.name, prop.place)
+    return whole if scene is None else _from_return(scene) or whole
+
+
+def false_guard(definition: Definition, action: Action, before: State, label: Label) -> Reason | None:
+    """Which guard disables the step there, and why; None where it is enabled."""
+    instance = live(definition, before)
+    try:
+        action.function(instance, *action.constants, *label.arguments)
+    except Disabled as problem:
+        trail = problem.__traceback__
+        frames = []
+        while trail is not None:
+            frames.append((trail.tb_frame, trail.tb_lineno))
+            trail = trail.tb_next
+        functions = {function.__code__: function for function in _functions_of(definition.cls)}
+        frame, line = next(item for item in reversed(frames) if item[0].f_code in functions)
+        scene = _Scene(functions[frame.f_code], dict(frame.f_locals), line, definition.cls)
+        return _from_guard(scene)
+    except Exception:  # noqa: BLE001  a step that faults or is cut is not disabled
+        return None
+    return None
+
+
+def _functions_of(cls: type[Model]) -> Iterator[Callable[..., Any]]:
+    for k in cls.__mro__:
+        for value in vars(k).values():
+            if isinstance(getattr(value, "__code__", None), CodeType):
+                yield value
+
+
+def _watched(
+    function: Callable[..., Any], arguments: list[Any], cls: type[Model], through: tuple[str, ...]
+) -> _Scene | None:
+    """The first frame of the function at its return; None where it does not return."""
+    seen: list[tuple[dict[str, Any], int]] = []
+
+    def local(frame: FrameType, event: str, _: Any) -> Any:
+        if event == "return":
+            seen.append((dict(frame.f_locals), frame.f_lineno))
+        return local
+
+    def every(frame: FrameType, event: str, _: Any) -> Any:
+        return local if event == "call" and frame.f_code is function.__code__ else None
+
+    kept = sys.gettrace()
+    sys.settrace(every)
+    try:
+        function(*arguments)
+    except Exception:  # noqa: BLE001  whoever asks has seen the predicate return; now it is only not explained
+        return None
+    finally:
+        sys.settrace(kept)
+    if not seen:
+        return None
+    names, line = seen[-1]
+    return _Scene(function, names, line, cls, through)
+
+
+# --- from a frame to the expression that decided --------------------------------------------------------------------------
+
+
+def _from_return(scene: _Scene) -> Reason | None:
+    node = function_node(scene.function)
+    returns = [
+        part
+        for part in ast.walk(node)
+        if isinstance(part, ast.Return) and part.lineno <= scene.line <= (part.end_lineno or part.lineno)
+    ]
+    if not returns or returns[-1].value is None:
+        return None
+    value = returns[-1].value
+    if isinstance(value, ast.Constant):
+        return _from_branch(scene, node, returns[-1])
+    return _decide(scene, value, wanted=True)
+
+
+def _from_branch(scene: _Scene, node: ast.FunctionDef, found: ast.Return) -> Reason | None:
+    """`return False` is decided by the test around it, in the turn of the loop that it stands in."""
+    tests = [
+        part for part in ast.walk(node) if isinstance(part, ast.If) and found in list(ast.walk(part))
+    ]
+    if not tests:
+        return Reason(ast.unparse(found), place_in(scene.function, found), (), scene.through)
+    test = tests[-1].test
+    readings = list(dict.fromkeys(_readings(scene, test)))
+    loops = [
+        part.target
+        for part in ast.walk(node)
+        if isinstance(part, ast.For) and found in list(ast.walk(part))
+    ]
+    for name in (inner.id for target in loops for inner in ast.walk(target) if isinstance(inner, ast.Name)):
+        readings.insert(0, f"{name}: {shown(scene.names.get(name))}")
+    text = f"{ast.unparse(found)}  where {_plain(ast.unparse(test))}"
+    return Reason(text, place_in(scene.function, found), tuple(dict.fromkeys(readings)), scene.through)
+
+
+def _from_guard(scene: _Scene) -> Reason:
+    node = function_node(scene.function)
+    for part in ast.walk(node):
+        if isinstance(part, ast.Call) and part.lineno <= scene.line <= (part.end_lineno or part.lineno):
+            known = named_object(scene.function, part.func)
+            if known is language.require and part.args:
+                found = _decide(scene, part.args[0], wanted=True)
+                if found is not None:
+                    return found
+            if known in (language.given, language.disabled):
+                readings = tuple(_readings(scene, part))
+                return Reason(_plain(ast.unparse(part)), place_in(scene.function, part), readings)
+    return Reason(scene.function.__name__, place_in(scene.function, node))
+
+
+def _decide(scene: _Scene, node: ast.expr, *, wanted: bool) -> Reason | None:
+    """The innermost operand because of which the expression is not as wanted; None where it is as wanted."""
+    try:
+        if bool(scene.value(node)) == wanted:
+            return None
+    except Exception:  # noqa: BLE001  `super()` has no meaning outside its method: the part is shown unexplained
+        return Reason(_plain(ast.unparse(node)), place_in(scene.function, node), (), scene.through)
+    inner = _inner(scene, node, wanted)
+    return inner if inner is not None else _leaf(scene, node)
+
+
+def _inner(scene: _Scene, node: ast.expr, wanted: bool) -> Reason | None:
+    match node:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return _decide(scene, operand, wanted=not wanted)
+        case ast.BoolOp(op=op, values=values) if isinstance(op, ast.And) == wanted:
+            return next(filter(None, (_decide(scene, value, wanted=wanted) for value in values)), None)
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            return _decide(scene, body if scene.value(test) else orelse, wanted=wanted)
+        case ast.Call(func=func, args=[ast.GeneratorExp() as each]) if (
+            named_object(scene.function, func) is (all if wanted else any)
+        ):
+            return _turn(scene, each, wanted)
+        case ast.Call(func=func, args=[premise, conclusion]) if (
+            named_object(scene.function, func) is language.implies and wanted
+        ):
+            found = _decide(scene, conclusion, wanted=True)
+            if found is None:
+                return None
+            readings = tuple(dict.fromkeys((*found.readings, *_readings(scene, premise))))
+            return Reason(found.text, found.place, readings, found.through)
+        case ast.Call(func=ast.Attribute() as attribute, args=arguments):
+            return _within_helper(scene, attribute, arguments, node, wanted)
+    return None
+
+
+def _turn(scene: _Scene, each: ast.GeneratorExp, wanted: bool) -> Reason | None:
+    """The first turn of an all() that is false (of an any() that is true), with its loop variables."""
+    targets = [n for g in each.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)]
+    pairs = ast.Dict([ast.Constant(n.id) for n in targets], [ast.Name(n.id, ast.Load()) for n in targets])
+    turns = ast.ListComp(pairs, each.generators)
+    ast.copy_location(turns, each)
+    for names in scene.value(ast.fix_missing_locations(turns)):
+        inside = scene.with_names(names)
+        found = _decide(inside, each.elt, wanted=wanted)
+        if found is not None:
+            turn = tuple(f"{name}: {shown(value)}" for name, value in names.items())
+            readings = tuple(dict.fromkeys((*turn, *found.readings)))
+            return Reason(found.text, found.place, readings, found.through)
+    return None
+
+
+def _within_helper(
+    scene: _Scene, attribute: ast.Attribute, arguments: list[ast.expr], node: ast.expr, wanted: bool
+) -> Reason | None:
+    helper = helper_called(scene.cls, scene.function, attribute)
+    if helper is None or not isinstance(attribute.value, ast.Name) or not wanted:
+        return None
+    values = [scene.value(attribute.value), *(scene.value(argument) for argument in arguments)]
+    inside = _watched(helper, values, scene.cls, (*scene.through, _plain(ast.unparse(node))))
+    return None if inside is None else _from_return(inside)
+
+
+def _leaf(scene: _Scene, node: ast.expr) -> Reason:
+    text = _plain(ast.unparse(node))
+    readings = tuple(dict.fromkeys(_readings(scene, node)))
+    return Reason(text, place_in(scene.function, node), readings, scene.through)
+
+
+# --- what was read ----------------------------------------------------------------------------------------------------
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\bself\.", "", text)
+
+
+def _readings(scene: _Scene, node: ast.expr) -> list[str]:
+    """Each thing that the expression reads, with its value; of a step, before and after side by side."""
+    step = "before" in scene.names
+    found: dict[str, dict[str, str]] = {}
+    for part in _reads(scene, node):
+        try:
+            value = shown(scene.value(part))
+        except Exception:  # noqa: BLE001  a read that a short circuit protects
+            continue
+        text, root = ast.unparse(part), _root(part)
+        when = {"before": "before", "self": "after"}.get(root, "") if step else ""
+        bare = re.sub(r"^(self|before)\.", "", text) if isinstance(part, (ast.Attribute, ast.Subscript)) else text
+        found.setdefault(_plain(bare), {})[when] = value
+    return [_side_by_side(text, values) for text, values in found.items()]
+
+
+def _side_by_side(text: str, values: Mapping[str, str]) -> str:
+    if list(values) == [""] or not any(values):
+        return f"{text}: {values.get('', '')}"
+    ordered = [f"{values[when]} {when}".strip() for when in ("", "before", "after") if when in values]
+    return f"{text}: {', '.join(ordered)}"
+
+
+def _root(node: ast.expr) -> str:
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _reads(scene: _Scene, node: ast.expr) -> Iterator[ast.expr]:
+    """The parts to show: paths from self, before or a local, and calls as a whole."""
+    known = {**scene.names, **scene.bound}
+    match node:
+        case ast.Attribute() | ast.Subscript() | ast.Name():
+            if _root(node) in known and not isinstance(known[_root(node)], type):
+                if not (isinstance(node, ast.Name) and isinstance(known[node.id], Model)):
+                    yield node
+                if isinstance(node, ast.Subscript):
+                    yield from _reads(scene, node.slice)
+        case ast.Call(func=func, args=arguments):
+            guard = named_object(scene.function, func) in (language.given, language.disabled, language.implies)
+            if not guard:
+                yield node
+            if guard or _is_a_helper(func):
+                for argument in arguments:
+                    yield from _reads(scene, argument)
+        case ast.GeneratorExp() | ast.ListComp() | ast.Lambda():
+            return
+        case _:
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.expr):
+                    yield from _reads(scene, child)
+
+
+def _is_a_helper(func: ast.expr) -> bool:
+    return isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self"
+
+
+def shown(value: object) -> str:
+    """A live value as a reader of the table knows it."""
+    if isinstance(value, Map):
+        return " ".join(f"{spell(k)}={spell(v)}" for k, v in value.items())
+    if isinstance(value, Set):
+        return "{" + " ".join(map(spell, value)) + "}"
+    if isinstance(value, Seq):
+        return "[" + " ".join(map(spell, value)) + "]"
+    return spell(value)
