@@ -240,12 +240,12 @@ def _create(path: Path) -> None:
         try:
             for statement in (
                 "PRAGMA synchronous = FULL",
-                "PRAGMA journal_mode = WAL",
                 "BEGIN IMMEDIATE",
                 *TABLES,
                 f"PRAGMA application_id = {APPLICATION_ID}",
                 f"PRAGMA user_version = {VERSION}",
                 "COMMIT",
+                "PRAGMA journal_mode = WAL",  # last: the one file that is put in place then holds it all
             ):
                 connection.execute(statement)
         finally:
