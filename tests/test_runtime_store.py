@@ -404,6 +404,23 @@ def test_many_may_create_one_store_at_once(tmp_path: Path) -> None:
     assert [found.name for found in sorted(tmp_path.iterdir())] == [f"{n}.db" for n in range(5)]
 
 
+def test_a_creator_that_comes_second_keeps_the_first_ones_file(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooks: list[Callable[[apsw.Connection], None]] = []
+
+    def another_is_first(connection: apsw.Connection) -> None:
+        hooks.clear()
+        with SqliteStore(path) as first, first.transaction("t") as transaction:
+            transaction.execute(INSERT, ("k", "a", 1))
+
+    hooks.append(another_is_first)
+    monkeypatch.setattr(apsw, "connection_hooks", hooks)
+    with SqliteStore(path) as second:
+        assert hooks == []
+        assert holders(second) == ["a"]
+
+
 # One door for the driver.
 
 
