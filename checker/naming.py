@@ -1,4 +1,4 @@
-"""Names for models: shipped ones, `module:Class` and `path.py:Class`; a model's configurations and twins; other constants."""
+"""Names for models: shipped ones, `module:Class` and `path.py:Class`; configurations, twins, and other constants."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import importlib
 import importlib.metadata
 import importlib.util
 import sys
+import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from falsework.definition import model_classes
-from falsework.errors import InputError
+from falsework.errors import FalseworkError, InputError, display_path
 from falsework.language import Model, classes_with_roles, role_of
 
 MODELS = "falsework.models"
@@ -24,112 +24,194 @@ TWINS = "falsework.twins"
 
 @dataclass(frozen=True)
 class Named:
-    """A model under the name by which it was found."""
+    """A model under the name by which it was found, and can be found again."""
 
     name: str
     cls: type[Model]
 
 
-# --- finding models -----------------------------------------------------------------------------------------------------
+# --- finding models ---------------------------------------------------------------------------------------------------
 
 
-def shipped() -> dict[str, str]:
-    """The names that entry points give to model modules, those of every installed package, in order."""
-    return {point.name: point.value for point in sorted(importlib.metadata.entry_points(group=MODELS), key=lambda p: p.name)}
+def shipped(group: str = MODELS) -> dict[str, str]:
+    """The names that entry points give to modules of models (or TWINS), those of every installed package, in order."""
+    points = sorted(importlib.metadata.entry_points(group=group), key=lambda point: point.name)
+    return {point.name: point.value for point in points}
 
 
 def find(name: str) -> list[Named]:
     """The models of that name: one, or every slice of a system; their twins are loaded too. Raises InputError."""
+    where, _, cls_name = name.partition(":")
     names = shipped()
-    slices = [known for known in names if known == name or known.startswith(f"{name}.")]
+    slices = _slices(where, names)
+    if not slices and not cls_name and "." in where:
+        prefix, _, last = where.rpartition(".")
+        if prefix in names:
+            slices, cls_name = [prefix], last
     if slices:
-        for point in importlib.metadata.entry_points(group=TWINS):
-            if point.name in slices:
-                point.load()
-        return [found for known in slices for found in _in_module(known, _import(names[known]))]
-    where, colon, cls_name = name.partition(":")
-    if not colon and not where.endswith(".py") and "." not in where:
-        raise InputError(f"no model {name!r}{_nearest(name, names)}")
-    module = _from_path(Path(where)) if where.endswith(".py") else _import(where)
-    if not colon:
+        return _shipped(slices, cls_name, names)
+    module = _module(where, cls_name, names)
+    if not cls_name:
         found = _in_module(where, module)
         if not found:
-            raise InputError(f"{where} defines no model; write one: class Name(Model): …")
+            raise InputError(_no_model_in(where, module))
         return found
-    cls = getattr(module, cls_name, None)
-    if not (isinstance(cls, type) and issubclass(cls, Model) and cls is not Model):
-        known = {k for k, v in vars(module).items() if isinstance(v, type) and issubclass(v, Model) and v is not Model}
-        raise InputError(f"{where} has no model {cls_name!r}{_nearest(cls_name, known)}")
-    return [Named(name, cls)]
+    return [Named(name, _class_in(where, [module], cls_name))]
 
 
-def _nearest(name: str, known: Iterable[str]) -> str:
+def _slices(where: str, names: Mapping[str, str]) -> list[str]:
+    return [known for known in names if known == where or known.startswith(f"{where}.")]
+
+
+def _shipped(slices: list[str], cls_name: str, names: Mapping[str, str]) -> list[Named]:
+    modules = {known: import_module(names[known]) for known in slices}
+    twins = shipped(TWINS)
+    bent = {known: import_module(twins[known]) for known in slices if known in twins}
+    if not cls_name:
+        return [found for known, module in modules.items() for found in _in_module(known, module)]
+    where = ", ".join(slices)
+    cls = _class_in(where, [*modules.values(), *bent.values()], cls_name)
+    both = ((known, module) for found in (modules, bent) for known, module in found.items())
+    owner = next(known for known, module in both if vars(module).get(cls_name) is cls)
+    return [Named(f"{owner}:{cls_name}", cls)]
+
+
+def _module(where: str, cls_name: str, names: Mapping[str, str]) -> ModuleType:
+    if where.endswith(".py") or "/" in where:
+        return from_path(Path(where))
+    if "." not in where and not cls_name:
+        raise InputError(
+            f"no model {where!r}{nearest(where, names)}\n"
+            "write a shipped name, module:Class, or path.py:Class"
+        )
+    return import_module(where)
+
+
+def _class_in(where: str, modules: list[ModuleType], cls_name: str) -> type[Model]:
+    known = {name: cls for module in reversed(modules) for name, cls in _models_named_in(module).items()}
+    if cls_name not in known:
+        raise InputError(f"{where} has no model {cls_name!r}{nearest(cls_name, known)}")
+    return known[cls_name]
+
+
+def _models_named_in(module: ModuleType) -> dict[str, type[Model]]:
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if isinstance(value, type) and issubclass(value, Model) and value is not Model
+    }
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """`; did you mean …?` with what is known, for the end of an error."""
     known = sorted(known)
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     listed = ", ".join(known) or "none"
     return f"; did you mean {near[0]}? (known: {listed})" if near else f"; known: {listed}"
 
 
-def _import(name: str) -> ModuleType:
+def import_module(name: str) -> ModuleType:
+    """The module; raises InputError, with the place, where it is missing or fails while it is imported."""
     try:
-        return importlib.import_module(name.partition(":")[0])
+        return importlib.import_module(name)
     except ModuleNotFoundError as problem:
-        raise InputError(f"no module {problem.name}") from None
+        if problem.name is not None and (name == problem.name or name.startswith(f"{problem.name}.")):
+            raise InputError(f"no module {problem.name}") from None
+        raise InputError(_while_importing(name, problem)) from None
+    except FalseworkError:
+        raise
+    except Exception as problem:  # noqa: BLE001  whatever a user's module raises is the user's to mend
+        raise InputError(_while_importing(name, problem)) from None
 
 
-def _from_path(path: Path) -> ModuleType:
+def _while_importing(name: str, problem: Exception) -> str:
+    if isinstance(problem, SyntaxError):
+        return f"{display_path(name, problem.filename or name)}:{problem.lineno}: {problem.msg}"
+    ours = (str(Path(__file__).parent), str(Path(importlib.__file__).parent), "<frozen")
+    frames = [f for f in traceback.extract_tb(problem.__traceback__) if not f.filename.startswith(ours)]
+    where = f"{display_path(name, frames[-1].filename)}:{frames[-1].lineno}: " if frames else ""
+    return f"{where}{name} cannot be imported: {type(problem).__name__}: {problem}"
+
+
+def from_path(path: Path) -> ModuleType:
     """The module of that file: the importable one where there is one, never a second copy."""
+    if path.suffix != ".py":
+        raise InputError(f"{path} is no Python file; write path.py:Class")
     if not path.is_file():
         raise InputError(f"no file {path}")
     path = path.resolve()
     for module in list(sys.modules.values()):
-        if getattr(module, "__file__", None) and Path(cast(str, module.__file__)) == path and module.__name__ != "__main__":
+        file = getattr(module, "__file__", None)
+        if file and Path(file).resolve() == path and module.__name__ != "__main__":
             return module
     for candidate in _dotted_names(path):
-        spec = importlib.util.find_spec(candidate) if candidate not in sys.modules else sys.modules[candidate].__spec__
-        if spec is not None and spec.origin is not None and Path(spec.origin).resolve() == path:
-            return importlib.import_module(candidate)
-    spec = importlib.util.spec_from_file_location(f"model_{path.stem}", path)
+        if _origin(candidate) == path:
+            return import_module(candidate)
+    return _loaded_alone(path)
+
+
+def _origin(candidate: str) -> Path | None:
+    try:
+        spec = importlib.util.find_spec(candidate)
+    except (ImportError, ValueError):
+        return None
+    return Path(spec.origin).resolve() if spec is not None and spec.origin is not None else None
+
+
+def _loaded_alone(path: Path) -> ModuleType:
+    name = f"model_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise InputError(f"{path} is no Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[module.__name__] = module
-    spec.loader.exec_module(module)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except FalseworkError:
+        raise
+    except Exception as problem:  # noqa: BLE001  whatever a user's file raises is the user's to mend
+        del sys.modules[name]
+        raise InputError(_while_importing(name, problem)) from None
     return module
 
 
 def _dotted_names(path: Path) -> list[str]:
-    import falsework
-
+    """The names under which the file may be importable: inside our own packages, and inside its own."""
     names = []
     for package in ("falsework.models", "falsework.twins", "falsework.runtime", "falsework"):
         try:
             roots = importlib.import_module(package).__path__
         except ModuleNotFoundError:
             continue
-        for root in roots:
-            if path.is_relative_to(Path(root).resolve()):
-                parts = path.relative_to(Path(root).resolve()).with_suffix("").parts
+        for root in map(Path, roots):
+            if path.is_relative_to(root.resolve()):
+                parts = path.relative_to(root.resolve()).with_suffix("").parts
                 names.append(".".join((package, *(part for part in parts if part != "__init__"))))
-    assert falsework.__name__ == "falsework"
     folder, dotted = path.parent, [path.stem]
     while (folder / "__init__.py").exists():
         dotted.insert(0, folder.name)
         folder = folder.parent
-    if str(folder) not in sys.path:
+    if not names and str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
     return [*names, ".".join(dotted)]
 
 
 def _in_module(name: str, module: ModuleType) -> list[Named]:
     classes = [
-        value for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Model) and value.__module__ == module.__name__ and role_of(value) is None
-    ]  # fmt: skip
-    if len(classes) == 1:
+        cls
+        for cls in dict.fromkeys(_models_named_in(module).values())
+        if cls.__module__ == module.__name__ and role_of(cls) is None
+    ]
+    if len(classes) == 1 and not name.endswith(".py"):
         return [Named(name, classes[0])]
-    joint = ":" if name.endswith(".py") or name == module.__name__ else "."
-    return [Named(f"{name}{joint}{cls.__name__}", cls) for cls in classes]
+    return [Named(f"{name}:{cls.__name__}", cls) for cls in classes]
+
+
+def _no_model_in(where: str, module: ModuleType) -> str:
+    bent = [name for name, cls in _models_named_in(module).items() if role_of(cls) is not None]
+    if bent:
+        return f"{where} holds twins and configurations only; name one, such as {where}:{bent[0]} ({', '.join(bent)})"
+    return f"{where} defines no model; write one: class Name(Model): …"
 
 
 # --- configurations and twins ---------------------------------------------------------------------------------------------
@@ -168,7 +250,7 @@ def configured(cls: type[Model], name: str) -> type[Model]:
     if _plain(name) in ("default", _plain(cls.__name__)):
         return cls
     if _plain(name) not in known:
-        raise InputError(f"{cls.__name__} has no configuration {name!r}{_nearest(name, [c.__name__ for c in known.values()])}")
+        raise InputError(f"{cls.__name__} has no configuration {name!r}{nearest(name, [c.__name__ for c in known.values()])}")
     return within(cls, known[_plain(name)])
 
 
@@ -191,7 +273,7 @@ def setting(cls: type[Model]) -> tuple[type[Model], type[Model]]:
     role = role_of(cls)
     config = role.within if role is not None else None
     if config is None:
-        clean = next((k for k in cls.__mro__[1:] if issubclass(k, Model) and (role_of(k) is None or _configures(k))), cls)
+        clean = next((k for k in cls.__mro__[1:] if issubclass(k, Model) and k is not Model and (role_of(k) is None or _configures(k))), cls)
         return cls, cast("type[Model]", clean)
     if not (isinstance(config, type) and issubclass(config, Model) and _configures(config)):
         raise InputError(f"{cls.__name__}: within={config!r} is no configuration of {subject_of(cls).__name__}")
@@ -214,7 +296,7 @@ def with_constants(cls: type[Model], constants: Mapping[str, Any]) -> type[Model
     values = {}
     for name, value in constants.items():
         if name not in known:
-            raise InputError(f"{cls.__name__} has no constant {name!r}{_nearest(name, known)}")
+            raise InputError(f"{cls.__name__} has no constant {name!r}{nearest(name, known)}")
         values[name] = _read(name, value, known[name]) if isinstance(value, str) else value
     body = {**values, "__module__": cls.__module__, "__qualname__": cls.__qualname__, "__falsework_composed__": True}
     return cast("type[Model]", type(cls.__name__, (cls,), body))
@@ -230,16 +312,12 @@ def _read(name: str, text: str, like: object) -> object:
         members = type(like).__members__
         if text in members:
             return members[text]
-        raise InputError(f"{name}={text}{_nearest(text, members)}")
+        raise InputError(f"{name}={text}{nearest(text, members)}")
+    if isinstance(like, tuple):
+        raise InputError(f"{name} is a tuple, which the command line cannot write; declare a configuration")
+    if text in ("-", "None"):
+        return None
     try:
         return int(text)
     except ValueError:
         raise InputError(f"{name}={text}: write an int") from None
-
-
-def constants_of(cls: type[Model]) -> dict[str, Any]:
-    """The constants of the class, by name."""
-    from falsework.definition import definition_of
-
-    assert model_classes(cls)
-    return dict(definition_of(cls).constants)

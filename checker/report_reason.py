@@ -206,7 +206,7 @@ def _decide(scene: _Scene, node: ast.expr, *, wanted: bool) -> Reason | None:
 def _inner(scene: _Scene, node: ast.expr, wanted: bool) -> Reason | None:
     match node:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return _decide(scene, operand, wanted=not wanted)
+            return _inner(scene, operand, not wanted)
         case ast.BoolOp(op=op, values=values) if isinstance(op, ast.And) == wanted:
             return next(filter(None, (_decide(scene, value, wanted=wanted) for value in values)), None)
         case ast.IfExp(test=test, body=body, orelse=orelse):

@@ -1,0 +1,97 @@
+"""One check: every reachable state of a model is looked at, and the first line says what was asked and answered.
+
+Without a class, all models of the module or of the system are checked. The answer is HOLDS, HOLDS WITHIN (a bound that
+the model declares did cut), VIOLATED (with a shortest counterexample), VACUOUS, INCOMPLETE or ERROR.
+
+example: falsework check my_model.py:Lease -D WORKERS=3 --verbose
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from falsework.accounting import DEFAULT_MAX_STATES
+from falsework.check import ENGINES, Failure, Outcome, check
+from falsework.cli_model import Target, add_model, targets
+from falsework.errors import DefinitionError, InputError, Refused
+from falsework.progress import watch
+from falsework.report_check import check_document
+from falsework.report_output import add_output, emit, warn, width
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The model, the bounds, the engine and the output."""
+    add_model(parser)
+    add_bounds(parser)
+    parser.add_argument(
+        "--all", action="store_true", help="go on after a violation and find all that is broken (a twin always does)"
+    )
+    parser.add_argument("--save", metavar="FILE", help="write the counterexample there, for falsework replay FILE")
+    parser.add_argument("--verbose", action="store_true", help="also what was covered: actions, premises, bounds, witnesses")
+    add_output(parser)
+
+
+def add_bounds(parser: argparse.ArgumentParser) -> None:
+    """The engine and what may stop it."""
+    parser.add_argument("--engine", choices=ENGINES, default="auto", help="auto takes fast where the model allows it")
+    parser.add_argument(
+        "--max-states", type=positive, metavar="N", default=DEFAULT_MAX_STATES, help=f"default {DEFAULT_MAX_STATES:,}"
+    )
+    parser.add_argument("--max-depth", type=positive, metavar="N", help="look no further than N steps")
+    parser.add_argument("--memory", type=positive, metavar="MB", help="stop when the process holds more than this")
+
+
+def positive(text: str) -> int:
+    """A whole number above zero, with or without separators."""
+    try:
+        number = int(text.replace(",", ""))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return number
+
+
+def run(args: argparse.Namespace) -> int:
+    """Checks every target; the gravest verdict is the exit code."""
+    found, without = targets(args.model, args.config, args.constants)
+    outcomes = [each if isinstance(each, Failure) else _outcome(each, args) for each in found]
+    for name in without:
+        warn(f"falsework: {name} has no configuration {args.config!r} or not these constants, and was not checked")
+    document = check_document(_asked(args), outcomes, width=width(), verbose=args.verbose)
+    if args.save:
+        _save(Path(args.save), outcomes)
+    return emit(document, args.format)
+
+
+def _asked(args: argparse.Namespace) -> str:
+    setting = [f"--config {args.config}"] if args.config else []
+    return " ".join([args.model, *setting, *args.constants])
+
+
+def _outcome(target: Target, args: argparse.Namespace) -> Outcome:
+    try:
+        with watch(target.cls.__name__, quiet=args.quiet) as progress:
+            result = check(
+                target.cls,
+                engine=args.engine,
+                max_states=args.max_states,
+                max_depth=args.max_depth,
+                memory_mb=args.memory,
+                every=args.all or target.declares,
+                progress=progress,
+            )
+    except (DefinitionError, Refused) as problem:
+        return Failure(target.name, problem)
+    result.name, result.configuration, result.command = target.name, target.configuration, target.command
+    return result
+
+
+def _save(path: Path, outcomes: list[Outcome]) -> None:
+    from falsework.tracefile import save
+
+    broken = [o for o in outcomes if not isinstance(o, Failure) and o.counterexamples]
+    if not broken:
+        raise InputError(f"there is no counterexample to save in {path}")
+    save(path, broken[0])

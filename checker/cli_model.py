@@ -1,0 +1,123 @@
+"""The arguments that name a model on the command line, and what they stand for."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from falsework.check import Failure
+from falsework.definition import Definition, definition_of
+from falsework.errors import DefinitionError, FalseworkError, InputError
+from falsework.language import Model, role_of
+from falsework.naming import configured, find, setting, with_constants
+
+
+@dataclass(frozen=True)
+class Target:
+    """One class to work on: the name it was asked by, its configuration's name, and the arguments that name it again."""
+
+    name: str
+    cls: type[Model]
+    configuration: str
+    command: str
+
+    @property
+    def twin(self) -> bool:
+        """Whether a twin stands in the class's inheritance."""
+        return any((role := role_of(k)) is not None and role.kind == "twin" for k in self.cls.__mro__)
+
+    @property
+    def declares(self) -> bool:
+        """Whether the class declares what it breaks: a twin, or a configuration that does not hold."""
+        return self.twin or any((role := role_of(k)) is not None and role.breaks for k in self.cls.__mro__)
+
+
+def add_model(parser: argparse.ArgumentParser) -> None:
+    """MODEL, --config and -D."""
+    parser.add_argument(
+        "model",
+        metavar="MODEL",
+        help="a shipped name (falsework list), module:Class, or path.py:Class; without a class all of its models",
+    )
+    add_setting(parser)
+
+
+def add_setting(parser: argparse.ArgumentParser) -> None:
+    """--config and -D."""
+    parser.add_argument("--config", metavar="NAME", help="one of the model's configurations (falsework show MODEL)")
+    parser.add_argument(
+        "-D",
+        dest="constants",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="another value of a constant; may be repeated",
+    )
+
+
+def targets(model: str, config: str | None, constants: Sequence[str]) -> tuple[list[Target | Failure], list[str]]:
+    """The classes that the arguments name, and the models that have no such configuration.
+
+    A model that is defined wrongly is a Failure among the others; a name that is not known raises InputError.
+    """
+    _working_folder_is_importable()
+    try:
+        named = find(model)
+    except DefinitionError as problem:
+        return [Failure(model, problem)], []
+    found: list[Target | Failure] = []
+    without: list[str] = []
+    problems: list[InputError] = []
+    for each in named:
+        try:
+            found.append(_target(each.name, each.cls, config, constants))
+        except InputError as problem:
+            without.append(each.name)
+            problems.append(problem)
+        except DefinitionError as problem:
+            found.append(Failure(each.name, problem))
+    if not found:
+        raise problems[0]
+    return found, without
+
+
+def one_target(model: str, config: str | None, constants: Sequence[str]) -> Target:
+    """The one class that the arguments name; raises InputError where they name several."""
+    found, _ = targets(model, config, constants)
+    if len(found) != 1:
+        names = ", ".join(target.name for target in found)
+        raise InputError(f"{model} names {len(found)} models; write one of: {names}")
+    if isinstance(found[0], Failure):
+        raise found[0].error
+    return found[0]
+
+
+def definition_at(target: Target) -> Definition:
+    """The target's definition; raises DefinitionError."""
+    return definition_of(target.cls)
+
+
+def _target(name: str, cls: type[Model], config: str | None, constants: Sequence[str]) -> Target:
+    chosen = setting(cls)[0] if config is None else configured(cls, config)
+    configurations = [k for k in chosen.__mro__ if (role := role_of(k)) is not None and role.kind == "configuration"]
+    values = dict(_constant(text) for text in constants)
+    if values:
+        chosen = with_constants(chosen, values)
+    words = [name, *(["--config", config] if config else []), *(w for text in constants for w in ("-D", text))]
+    configuration = configurations[0].__name__ if configurations else ""
+    return Target(name, chosen, configuration, shlex.join(words))
+
+
+def _constant(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name or not value:
+        raise FalseworkError(f"-D {text}: write -D NAME=VALUE")
+    return name, value
+
+
+def _working_folder_is_importable() -> None:
+    if "" not in sys.path:
+        sys.path.append("")
