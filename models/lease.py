@@ -301,6 +301,13 @@ class Lease(Model):
         return self.left > 0 and any(deadline == 0 for deadline in self.waiting.values())
 
     @reachable
+    def a_late_act_holds_up_no_release(self) -> bool:
+        """The key is free before a waiter's deadline, so it was released, and an act is still in flight."""
+        return (
+            self.left == 0 and self.act is not None and any(self.waits(worker) > 0 for worker in self.waiting)
+        )
+
+    @reachable
     def the_lease_of_the_dead_runs_on(self) -> bool:
         return self.holder is None and self.left > 0
 

@@ -45,6 +45,7 @@ class HostThatEndsATickEarly(Lease):
         Lease.a_lease_is_granted_for_its_full_length: 1,  # every grant is wrong: nothing else is reached
         Lease.a_wait_ends_with_the_lease: None,
         Lease.a_wait_ends_while_another_holds: None,
+        Lease.a_late_act_holds_up_no_release: None,
         Lease.the_lease_of_the_dead_runs_on: None,
         Lease.a_holder_reenters: None,
         Lease.an_act_is_in_time: None,
@@ -81,6 +82,7 @@ class ReentryThatLengthens(Lease):
         Lease.the_host_keeps_what_it_granted: 2,
         Lease.a_wait_ends_with_the_lease: None,  # nobody waits any more
         Lease.a_wait_ends_while_another_holds: None,
+        Lease.a_late_act_holds_up_no_release: None,
     }
 )
 class ReentryOfAnybody(Lease):
