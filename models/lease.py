@@ -38,7 +38,7 @@ class Act(Record):
     """An act on its way to the judge. Its worker's death does not stop it."""
 
     instant: Annotated[int, Countdown("LEASE + max(LAG, 0)")] = 0  # what it carries, by the judge's clock
-    lease: Left = 0  # what is left of the lease it was minted under, by the host's: only invariants look
+    lease: Left = 0  # what is left of the lease it was sent under, by the host's, which no judge reads
 
 
 class Lease(Model):
@@ -49,11 +49,11 @@ class Lease(Model):
     ALLOWANCE: ClassVar[int] = 1
     LAG: ClassVar[int] = 0  # how far the judge's clock is behind the host's; ahead, if negative
 
-    holder: Worker | None = None  # whose grant the host has stored: nobody's, or nobody's who is alive
+    holder: Worker | None = None  # whose grant the host has stored; None: nobody's, or one of a worker that died
     left: Left = 0  # what is left of that grant
     standing: Map[Worker, Left] = Map(0)  # what is left of what each worker was granted
     waiting: Map[Worker, Left | None] = Map(None)  # what is left of the time until a waiter's last look
-    reentered: bool = False  # whether the stored grant was re-entered: only a witness looks
+    entered_again: bool = False  # whether the stored grant was re-entered: only a witness looks
     act: Act | None = None  # any one act in flight: acts never meet, so one stands for all
 
     # The decisions, each by itself.
@@ -70,7 +70,7 @@ class Lease(Model):
     def term(self) -> int:
         return self.LEASE
 
-    def reentry(self) -> int:
+    def reentered(self) -> int:
         return self.left
 
     def deadline(self) -> int:
@@ -98,8 +98,8 @@ class Lease(Model):
         return Answer.GRANTED if self.ended() else Answer.REENTERED
 
     def enter(self, worker: Worker) -> None:
-        self.reentered = not self.ended()
-        self.left = self.term() if self.ended() else self.reentry()
+        self.entered_again = not self.ended()
+        self.left = self.term() if self.ended() else self.reentered()
         self.holder = worker
         self.standing[worker] = self.left
 
@@ -151,7 +151,7 @@ class Lease(Model):
         require(self.act is None or self.act.lease == 0)
         self.left = 0
         self.holder = None
-        self.reentered = False
+        self.entered_again = False
         self.standing[worker] = 0
         return Answer.RELEASED
 
@@ -313,7 +313,7 @@ class Lease(Model):
 
     @reachable
     def a_holder_reenters(self) -> bool:
-        return self.reentered
+        return self.entered_again
 
     @reachable
     def an_act_is_in_time(self) -> bool:

@@ -1,4 +1,4 @@
-"""The lease's model and its twins: counted by a second search, and broken as declared, as a hand can argue."""
+"""The lease's model and its twins: counted by a second search, and broken in steps that a hand can argue."""
 
 import functools
 
@@ -107,8 +107,8 @@ def test_a_verb_of_the_model_is_a_verb_of_the_runtime() -> None:
     assert all(hasattr(runtime.LeaseHost, verb) or hasattr(runtime.Judge, verb) for verb in verbs)
 
 
-# Beyond the allowance: a take, the sending, as many ticks as the lease lasts, and the judgement. The act is one
-# tick late then, and admitted, for the judge is one tick further behind than the allowance covers.
+# Beyond the allowance: a take, the sending, as many ticks as the lease lasts, and the judgement. The act
+# is one tick late then, and admitted, for the judge is one tick further behind than the allowance covers.
 
 
 class ShorterLease(SkewedBeyondAllowance):

@@ -70,7 +70,7 @@ class TerminusCountedIn(Lease):
 class ReentryThatLengthens(Lease):
     """Taking again renews the lease, so a waiter waits for a terminus that moves."""
 
-    def reentry(self) -> int:
+    def reentered(self) -> int:
         return self.LEASE
 
 
@@ -255,7 +255,7 @@ class ReleaseByAnybody(Lease):
         require(self.act is None or self.act.lease == 0)
         self.left = 0
         self.holder = None
-        self.reentered = False
+        self.entered_again = False
         self.standing[worker] = 0
         return Answer.RELEASED
 
@@ -269,7 +269,7 @@ class ReleaseWithAnActInFlight(Lease):
             return Answer.NOT_HELD
         self.left = 0
         self.holder = None
-        self.reentered = False
+        self.entered_again = False
         self.standing[worker] = 0
         return Answer.RELEASED
 
