@@ -36,9 +36,9 @@ def emit(document: Document, format: str = "text") -> int:
 
 
 def say(text: str) -> None:
-    """Writes the text to stdout with one newline at its end, whatever signs the terminal's encoding lacks."""
+    """Writes the text to stdout with a newline at its end, whatever signs the terminal's encoding lacks."""
     encoding = sys.stdout.encoding or "utf-8"
-    safe = text.rstrip("\n").encode(encoding, errors="replace").decode(encoding)
+    safe = text.removesuffix("\n").encode(encoding, errors="replace").decode(encoding)
     sys.stdout.write(safe + "\n")
 
 

@@ -86,22 +86,68 @@ def false_conjunct(
 
 def false_guard(definition: Definition, action: Action, before: State, label: Label) -> Reason | None:
     """Which guard disables the step there, and why; None where it is enabled."""
+    scene = _guarded(definition, action, before, label)
+    return None if scene is None else _from_guard(scene)
+
+
+def deciding_part(
+    definition: Definition, action: Action, before: State, label: Label
+) -> tuple[Place, int] | None:
+    """Place and column of the first conjunct that disables the step there; None where it is enabled."""
+    scene = _guarded(definition, action, before, label)
+    if scene is None:
+        return None
+    for part, known in _guards_at(scene):
+        if known is not language.require or not part.args:
+            return place_in(scene.function, part), part.col_offset
+        for operand in operands(part.args[0]):
+            if not _true(scene, operand):
+                return place_in(scene.function, operand), operand.col_offset
+    return place_in(scene.function, function_node(scene.function)), -1
+
+
+def operands(node: ast.expr) -> list[ast.expr]:
+    """The conjuncts of a condition, in the order of evaluation."""
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+        return [inner for value in node.values for inner in operands(value)]
+    return [node]
+
+
+def _true(scene: _Scene, node: ast.expr) -> bool:
+    try:
+        return bool(scene.value(node))
+    except Exception:  # noqa: BLE001  `super()` has no meaning outside its method: not told is not false
+        return True
+
+
+def _guarded(definition: Definition, action: Action, before: State, label: Label) -> _Scene | None:
+    """The frame of the guard that disables the step; None where it is enabled, cut or faults."""
     instance = live(definition, before)
     try:
         action.function(instance, *action.constants, *label.arguments)
     except Disabled as problem:
         trail = problem.__traceback__
-        frames = []
-        while trail is not None:
-            frames.append((trail.tb_frame, trail.tb_lineno))
-            trail = trail.tb_next
         functions = {function.__code__: function for function in _functions_of(definition.cls)}
-        frame, line = next(item for item in reversed(frames) if item[0].f_code in functions)
-        scene = _Scene(functions[frame.f_code], dict(frame.f_locals), line, definition.cls)
-        return _from_guard(scene)
+        scene = None
+        while trail is not None:
+            frame = trail.tb_frame
+            if frame.f_code in functions:
+                function = functions[frame.f_code]
+                scene = _Scene(function, dict(frame.f_locals), trail.tb_lineno, definition.cls)
+            trail = trail.tb_next
+        return scene
     except Exception:  # noqa: BLE001  a step that faults or is cut is not disabled
         return None
     return None
+
+
+def _guards_at(scene: _Scene) -> Iterator[tuple[ast.Call, object]]:
+    """The guards of the statement in which the frame ended."""
+    for part in ast.walk(function_node(scene.function)):
+        if isinstance(part, ast.Call) and part.lineno <= scene.line <= (part.end_lineno or part.lineno):
+            known = named_object(scene.function, part.func)
+            if known in (language.require, language.given, language.disabled):
+                yield part, known
 
 
 def _functions_of(cls: type[Model]) -> Iterator[Callable[..., Any]]:
@@ -178,18 +224,14 @@ def _from_branch(scene: _Scene, node: ast.FunctionDef, found: ast.Return) -> Rea
 
 
 def _from_guard(scene: _Scene) -> Reason:
-    node = function_node(scene.function)
-    for part in ast.walk(node):
-        if isinstance(part, ast.Call) and part.lineno <= scene.line <= (part.end_lineno or part.lineno):
-            known = named_object(scene.function, part.func)
-            if known is language.require and part.args:
-                found = _decide(scene, part.args[0], wanted=True)
-                if found is not None:
-                    return found
-            if known in (language.given, language.disabled):
-                readings = tuple(_readings(scene, part))
-                return Reason(_plain(ast.unparse(part)), place_in(scene.function, part), readings)
-    return Reason(scene.function.__name__, place_in(scene.function, node))
+    for part, known in _guards_at(scene):
+        if known is not language.require:
+            readings = tuple(_readings(scene, part))
+            return Reason(_plain(ast.unparse(part)), place_in(scene.function, part), readings)
+        found = _decide(scene, part.args[0], wanted=True) if part.args else None
+        if found is not None:
+            return found
+    return Reason(scene.function.__name__, place_in(scene.function, function_node(scene.function)))
 
 
 def _decide(scene: _Scene, node: ast.expr, *, wanted: bool) -> Reason | None:

@@ -13,6 +13,7 @@ from falsework.domains import MapOf, spell
 from falsework.errors import DefinitionError, Place, Refused
 from falsework.judge import step_arguments
 from falsework.language import deadlock, role_of, values_stay_in_domain
+from falsework.naming import subject_of
 from falsework.report_reason import Reason, false_conjunct, false_guard, statement_text
 from falsework.report_table import step_text, trace_table
 from falsework.source import class_place, function_place, name_line
@@ -39,9 +40,15 @@ def _constant(value: object) -> str:
 
 def subject(result: Result) -> str:
     """The model's name and its configuration's: `Lease [ThreeWorkers]`."""
-    name = result.definition.name
-    other = result.configuration and result.configuration != name
-    return f"{name} [{result.configuration}]" if other else name
+    return subject_text(result.definition, result.configuration)
+
+
+def subject_text(definition: Definition, configuration: str) -> str:
+    """The model's name with its configuration's in brackets, if it has one."""
+    role = role_of(definition.cls)
+    configures = role is not None and role.kind == "configuration"
+    name = subject_of(definition.cls).__name__ if configures else definition.name
+    return f"{name} [{configuration}]" if configuration else name
 
 
 # --- the verdict line -------------------------------------------------------------------------------------------------
@@ -198,8 +205,13 @@ def counterexample_text(result: Result, found: Counterexample, width: int = 100)
 
 def again(result: Result, trace: Trace) -> str:
     """The command that executes the trace again."""
+    return trace_command(result.command or result.definition.path, trace)
+
+
+def trace_command(model: str, trace: Trace) -> str:
+    """The command that executes the trace of the model so named."""
     steps = " ".join(map(str, (*([trace.start] if trace.start else []), *trace.steps)))
-    return f"falsework replay {result.command or result.definition.path} {shlex.quote(steps)}"
+    return f"falsework replay {model} {shlex.quote(steps)}"
 
 
 def reason_lines(definition: Definition, found: Counterexample) -> list[str]:
@@ -311,5 +323,5 @@ def aligned(rows: list[list[str]], *, gap: str = "  ") -> list[str]:
 __all__ = [
     "again", "aligned", "constants_text", "counterexample_text", "coverage_text", "details", "failure_details",
     "failure_line", "failure_text", "failure_word", "headline", "number_of", "reason_lines", "reason_of", "step_text", "subject",
-    "twin_lines",
+    "subject_text", "trace_command", "twin_lines",
 ]  # fmt: skip

@@ -1,0 +1,105 @@
+"""One model as the checker has gathered it: variables with their domains, actions, invariants, witnesses, twins.
+
+Without a class, every model of the module or the system is shown. A place stands at the end of each line.
+
+example: falsework show my_model.py:Lease
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from falsework.check import Failure
+from falsework.cli_list import sentence
+from falsework.cli_model import Target, add_model, definition_at, targets
+from falsework.definition import Action, Definition, Property, definition_of
+from falsework.domains import spell
+from falsework.language import Model, role_of
+from falsework.naming import configurations_of, subject_of, twins_of
+from falsework.report_output import say
+from falsework.report_text import aligned, failure_details, failure_line, number_of, subject_text
+from falsework.source import class_place
+from falsework.verdict import BAD_INPUT, PASSED
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The model."""
+    add_model(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Prints every model that is named."""
+    found, _ = targets(args.model, args.config, args.constants)
+    code = PASSED
+    for number, target in enumerate(found):
+        if number:
+            say("")
+        if isinstance(target, Failure):
+            code = BAD_INPUT
+            say(f"{failure_line(target)}\n\n{failure_details(target)}")
+        else:
+            say(shown(target))
+    return code
+
+
+def shown(target: Target) -> str:
+    """The model's page."""
+    definition = definition_at(target)
+    head = f"{subject_text(definition, target.configuration)}  {sentence(definition)}"
+    counts = ", ".join(
+        (
+            number_of(len(definition.variables), "variable"),
+            number_of(len(definition.actions), "action"),
+            number_of(len(definition.invariants), "invariant"),
+            number_of(len(definition.witnesses), "witness", "witnesses"),
+        )
+    )
+    lines = [head.rstrip(), f"{target.name}   {counts}   {definition.place}"]
+    lines += _block("constants", [[n, "=", spell(v)] for n, v in definition.constants.items()])
+    lines += _block("variables", _variables(definition))
+    lines += _block("initial actions", [_action(a) for a in definition.initials])
+    lines += _block("actions", [_action(a) for a in definition.actions])
+    lines += _block("invariants", [_property(p) for p in definition.invariants])
+    lines += _block("witnesses", [_property(p) for p in definition.witnesses])
+    lines += _block("terminal", [_property(p) for p in definition.terminals])
+    lines += _block("configurations", [_role(k) for k in configurations_of(subject_of(target.cls))])
+    lines += _block("twins", [_role(k) for k in twins_of(subject_of(target.cls))])
+    return "\n".join(lines)
+
+
+def _block(title: str, rows: list[list[str]]) -> list[str]:
+    return ["", title, *(f"  {line}" for line in aligned(rows, gap="   "))] if rows else []
+
+
+def _variables(definition: Definition) -> list[list[str]]:
+    rows = []
+    for variable in definition.variables:
+        value = variable.initial
+        start = spell(value) if not hasattr(value, "copied") else repr(value)
+        rows.append([variable.name, str(variable.domain), f"= {start}", str(variable.place)])
+    return rows
+
+
+def _action(action: Action) -> list[str]:
+    parameters = ", ".join(f"{name}: {domain}" for name, domain in action.parameters)
+    answer = f" -> {action.answer}" if action.answer is not None else ""
+    return [action.kind, f"{action.name}({parameters}){answer}", str(action.place), _sources(action.source)]
+
+
+def _property(prop: Property) -> list[str]:
+    what = {"state": "of every state", "step": "of every step", "witness": "reached", "terminal": "may stay"}[prop.kind]
+    what = f"of {prop.on}" if prop.on else what
+    return [prop.name, what, str(prop.place), _sources(prop.source)]
+
+
+def _sources(source: tuple[str, ...]) -> str:
+    return f"[{', '.join(source)}]" if source else ""
+
+
+def _role(cls: type[Model]) -> list[str]:
+    role = role_of(cls)
+    assert role is not None
+    declared = definition_of(cls).breaks
+    broken = ", ".join(f"{name} in {steps}" if steps is not None else f"{name} never" for name, steps in declared.items())
+    within = f"within {role.within.__name__}" if role.within is not None else ""
+    return [cls.__name__, f"breaks {broken}" if broken else "holds", within, str(class_place(cls))]
