@@ -1,0 +1,242 @@
+"""A model lowered: every instance of every action as guards and effects over slots, every predicate as one expression."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from falsework.definition import Action, Definition, Property
+from falsework.domains import MapOf, SeqOf, SetOf, VariableDomain
+from falsework.errors import Place, Refused
+from falsework.ir import Facts, Node, Pool, Slot, text
+from falsework.judge import applies
+from falsework.lower_context import Guard, NeverEnabled
+from falsework.lower_statements import Statements
+from falsework.lower_values import (
+    Inst,
+    Items,
+    Mismatch,
+    SymbolicState,
+    Value,
+    constant,
+    load,
+    store,
+    variable_slots,
+    zero,
+)
+from falsework.trace import Label, instances
+
+MOST_INSTANCES = 50_000
+
+
+@dataclass(frozen=True, eq=False)
+class Predicate:
+    """A property as an expression: true where `node` is 1, at fault where one of `faults` is 1."""
+
+    prop: Property
+    node: Node
+    faults: tuple[Guard, ...]
+    premises: tuple[tuple[int, int, Node], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """One label: what decides whether the step exists, in order; what it changes; what it is judged by.
+
+    `effects` maps slots to their new codes; `outside` is 1 where the result leaves a domain.
+    """
+
+    action: Action
+    label: Label
+    number: int
+    guards: tuple[Guard, ...]
+    effects: dict[int, Node]
+    outside: Node
+    steps: tuple[Predicate, ...]
+    facts: Facts
+
+
+@dataclass(frozen=True, eq=False)
+class Lowered:
+    """The whole model over one pool of expressions; slots in the order of the variables."""
+
+    definition: Definition
+    pool: Pool
+    slots: tuple[Slot, ...]
+    instances: tuple[Instance, ...]
+    invariants: tuple[Predicate, ...]
+    witnesses: tuple[Predicate, ...]
+    terminals: tuple[Predicate, ...]
+
+    def text(self) -> str:
+        """The canonical text of the lowered model."""
+        return "\n".join(_text(self))
+
+
+def lower(definition: Definition) -> Lowered:
+    """The lowered model, made once; raises Refused for the first construct outside the subset."""
+    found = definition.__dict__.get("_lowered")
+    if found is None:
+        found = _Lowering(definition).lowered()
+        definition.__dict__["_lowered"] = found
+    return found  # type: ignore[no-any-return]
+
+
+class _Lowering:
+    def __init__(self, definition: Definition) -> None:
+        self.definition = definition
+        self.pool = Pool()
+        self.slots: dict[str, list[Slot]] = {}
+        for variable in definition.variables:
+            named = variable_slots(variable.domain, variable.name)
+            self.slots[variable.name] = [self.pool.new_slot(name, size) for name, size in named]
+        self.before = self.state({s.index: self.pool.code(s) for s in self.pool.slots})
+
+    def lowered(self) -> Lowered:
+        definition = self.definition
+        made: list[Instance] = []
+        for action in definition.actions:
+            for number, label in enumerate(instances(definition, action)):
+                if len(made) >= MOST_INSTANCES:
+                    raise Refused("P008", action.place, f"more than {MOST_INSTANCES} instances of actions", "smaller parameter domains")
+                try:
+                    made.append(self.instance(action, label, number))
+                except NeverEnabled:
+                    continue
+                except Mismatch as problem:
+                    raise Refused("P005", action.place, f"{action.name}: {problem}", "values of one kind in every case") from None
+        return Lowered(
+            definition, self.pool, tuple(self.pool.slots), tuple(made),
+            tuple(self.predicate(p) for p in definition.invariants if p.kind == "state"),
+            tuple(self.predicate(p) for p in definition.witnesses),
+            tuple(self.predicate(p) for p in definition.terminals),
+        )  # fmt: skip
+
+    # --- states
+
+    def state(self, codes: dict[int, Node]) -> SymbolicState:
+        """The variables that these slot codes stand for."""
+        state = SymbolicState()
+        for variable in self.definition.variables:
+            supply = iter([codes[slot.index] for slot in self.slots[variable.name]])
+            state.cells[variable.name] = self._load(variable.domain, supply)
+        return state
+
+    def _load(self, domain: VariableDomain, supply: Iterator[Node]) -> Any:
+        match domain:
+            case MapOf(key, value):
+                return tuple(load(self.pool, value, supply) for _ in key.values())
+            case SetOf(key):
+                return tuple(next(supply) for _ in key.values())
+            case SeqOf(item, length):
+                size = next(supply)
+                return Items(size, tuple(load(self.pool, item, supply) for _ in range(length)))
+        return load(self.pool, domain, supply)
+
+    def codes(self, state: SymbolicState) -> tuple[dict[int, Node], Node]:
+        """The slot codes of the state, and whether it lies outside its domains."""
+        codes: dict[int, Node] = {}
+        outside = self.pool.false
+        for variable in self.definition.variables:
+            found, odd = self._store(variable.domain, state.cells[variable.name])
+            outside = self.pool.or_(outside, odd)
+            codes.update((slot.index, code) for slot, code in zip(self.slots[variable.name], found, strict=True))
+        return codes, outside
+
+    def _store(self, domain: VariableDomain, content: Any) -> tuple[list[Node], Node]:
+        pool = self.pool
+        match domain:
+            case MapOf(_, value):
+                parts = [store(pool, value, cell) for cell in content]
+            case SetOf():
+                return list(content), pool.false
+            case SeqOf(item, length):
+                codes, outside = [content.length], pool.lt(pool.const(length), content.length)
+                for place in range(length):
+                    there = pool.lt(pool.const(place), content.length)
+                    cell, odd = store(pool, item, content.slots[place])
+                    empty, _ = store(pool, item, zero(pool, item))
+                    codes += [pool.ite(there, code, nothing) for code, nothing in zip(cell, empty, strict=True)]
+                    outside = pool.or_(outside, pool.and_(there, odd))
+                return codes, outside
+            case _:
+                return store(pool, domain, content)
+        return [code for part, _ in parts for code in part], pool.or_(*(odd for _, odd in parts))
+
+    # --- actions
+
+    def instance(self, action: Action, label: Label, number: int) -> Instance:
+        """One label, its method run symbolically from the state before."""
+        run = Statements(self.pool, self.definition, SymbolicState(dict(self.before.cells)))
+        arguments: list[Value] = [Inst(run.state), *(constant(self.pool, a) for a in (*action.constants, *label.arguments))]
+        answer = run.run(action.function, arguments, {})
+        codes, outside = self.codes(run.state)
+        if action.answer is not None:
+            outside = self.pool.or_(outside, store(self.pool, action.answer, answer)[1])
+        outside = run.facts.simplify(outside)
+        facts = run.facts.given(outside, holds=False) if not outside.constant else run.facts
+        codes = {slot: facts.simplify(code) for slot, code in codes.items()}
+        effects = {s: code for s, code in codes.items() if code is not self.pool.code(self.pool.slots[s]) and not self._known(facts, s, code)}
+        after = self.state(codes)
+        known: dict[str, Value] = {"before": Inst(self.before), "answer": answer}
+        known |= {name: constant(self.pool, a) for (name, _), a in zip(action.parameters, label.arguments, strict=True)}
+        if action.row is not None:
+            known["row"] = constant(self.pool, action.row)
+        judged = [p for p in self.definition.invariants if applies(p, action)]
+        steps = tuple(self.predicate(p, after, facts, known) for p in judged) if outside is not self.pool.true else ()
+        return Instance(action, label, number, tuple(run.guards), effects, outside, steps, run.facts)
+
+    def _known(self, facts: Facts, slot: int, code: Node) -> bool:
+        """Whether the slot is known to hold that code already."""
+        return code.constant and facts.simplify(self.pool.code(self.pool.slots[slot])) is code
+
+    # --- predicates
+
+    def predicate(
+        self, prop: Property, state: SymbolicState | None = None, facts: Facts | None = None, known: dict[str, Value] | None = None
+    ) -> Predicate:
+        """The property over a state; a step invariant over the state after, with what it may read by name."""
+        here = state if state is not None else self.before
+        run = Statements(self.pool, self.definition, here, facts)
+        run.judging = prop.kind in ("state", "step")
+        try:
+            answer = run.run(prop.function, [Inst(here), *((known or {})[a] for a in prop.arguments)], {})
+            holds = self._bool(run, answer, prop)
+        except Mismatch as problem:
+            raise Refused("P005", prop.place, f"{prop.name}: {problem}", "values of one kind in every case") from None
+        premises = tuple((line, column, run.simplify(node)) for line, column, node in run.premises)
+        return Predicate(prop, run.simplify(holds), tuple(run.guards), premises)
+
+    def _bool(self, run: Statements, answer: Value, prop: Property) -> Node:
+        from falsework.lower_values import Num, kind
+
+        if not isinstance(answer, Num) or answer.node.low < 0 or answer.node.high > 1:
+            raise Refused("P005", prop.place, f"{prop.name} answers {kind(answer)}", "a predicate that returns True or False")
+        return answer.node
+
+
+# --- canonical text -------------------------------------------------------------------------------------------------------
+
+
+def _text(lowered: Lowered) -> Iterator[str]:
+    slots = lowered.slots
+    yield "slots " + " ".join(f"{slot.name}:{slot.size}" for slot in slots)
+    for instance in lowered.instances:
+        yield f"{instance.action.kind} {instance.label}"
+        for guard in instance.guards:
+            yield f"  {guard.kind} {text(guard.node, slots)}"
+        for slot, code in sorted(instance.effects.items()):
+            yield f"  {slots[slot].name} := {text(code, slots)}"
+        if instance.outside is not lowered.pool.false:
+            yield f"  outside {text(instance.outside, slots)}"
+        for step in instance.steps:
+            if step.node is not lowered.pool.true:
+                yield f"  invariant {step.prop.name} {text(step.node, slots)}"
+    for kind, predicates in (("invariant", lowered.invariants), ("witness", lowered.witnesses), ("terminal", lowered.terminals)):
+        for predicate in predicates:
+            yield f"{kind} {predicate.prop.name} {text(predicate.node, slots)}"
+            for fault in predicate.faults:
+                yield f"  fault {text(fault.node, slots)}"
+
+

@@ -1,0 +1,361 @@
+"""The Python program of one model: comprehensions for the plain instances, memoised step functions for the others.
+
+An instance is plain where its guards only require, its result is always another state inside its domains, and every step invariant is
+known to hold: then it is one comprehension over a level. What else an instance does depends on the bits that it reads, so it is run
+once for each combination of these and the difference it makes is kept.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from falsework.emit_python import Body, Printer
+from falsework.errors import Place
+from falsework.ir import Node
+from falsework.lower import Instance, Lowered, Predicate
+from falsework.packing import Packing
+
+SMALL = 24
+"""Conditions of at most this many nodes stand inside a comprehension; larger ones are functions, memoised."""
+MEMO_LIMIT = 1 << 20
+
+Level = Iterable[int]
+PremiseKey = tuple[str, int, int]
+
+
+@dataclass
+class Event:
+    """What an instance does besides leading to new states, for one combination of the bits that it reads."""
+
+    self_loops: int = 0
+    cuts: Counter[Place] = field(default_factory=Counter)
+    faults: int = 0
+    outside: int = 0
+    broken: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)  # the difference, and the step invariants it breaks
+    premises: Counter[PremiseKey] = field(default_factory=Counter)
+
+
+class Memo(dict[int, Any]):
+    """A function of a masked word, remembered; it forgets everything before it grows past its limit."""
+
+    def __init__(self, function: Callable[[int], Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def __missing__(self, key: int) -> Any:
+        if len(self) >= MEMO_LIMIT:
+            self.clear()
+        found = self[key] = self.function(key)
+        return found
+
+
+@dataclass
+class Block:
+    """One comprehension over a level: for a plain instance, or for a memoised group of others."""
+
+    action: str
+    run: Callable[[Level], list[int]]
+    sources: Callable[[Level, set[int]], list[int]]  # the states of the level with a step into the set
+    mask: int = 0
+    events: dict[int, Event] = field(default_factory=dict)
+
+
+@dataclass
+class Program:
+    """Everything that the search calls."""
+
+    packing: Packing
+    blocks: list[Block]
+    stuck: Callable[[Level], list[int]]
+    bad: Callable[[Level], list[int]]  # the states in which some state invariant is false or at fault
+    invariants: dict[str, Callable[[int], int]]  # 1 holds, 0 broken, 2 at fault
+    witnesses: dict[str, Callable[[Level], bool]]
+    witness_of: dict[str, Callable[[int], int]]
+    terminal: Callable[[int], int]
+    premises: list[tuple[PremiseKey, Callable[[Level], int]]]
+    text: str
+
+
+def build(lowered: Lowered) -> Program:
+    """The model's program, printed, compiled and bound."""
+    return _Builder(lowered).program()
+
+
+def weight(node: Node) -> int:
+    """How many nodes the expression has, each mention counted."""
+    if node.op in ("const", "slot", "table"):
+        return 1
+    return 1 + sum(weight(arg) for arg in node.args) if node.op != "pick" or len(node.args) < 40 else 40
+
+
+class _Builder:
+    def __init__(self, lowered: Lowered) -> None:
+        self.lowered = lowered
+        self.pool = lowered.pool
+        self.packing = Packing(lowered.definition, lowered.slots)
+        self.printer = Printer(lowered.pool, self.packing)
+        self.functions: list[str] = []
+        self.names: dict[str, Any] = {}
+        self.bound_names = 0
+
+    def program(self) -> Program:
+        plain = [i for i in self.lowered.instances if self._plain(i)]
+        others = [i for i in self.lowered.instances if not self._plain(i)]
+        made: list[tuple[int, str, str, int, dict[int, Event]]] = []
+        tests: list[tuple[int, str]] = []
+        for number, instance in enumerate(plain):
+            made.append(self._plain_block(number, instance, tests))
+        for number, (action, mask, group) in enumerate(self._groups(others)):
+            made.append(self._group_block(number, action, mask, group, tests))
+        self._define("stuck(level)", f"[s for s in level if not ({' or '.join(t for _, t in sorted(tests)) or 'False'})]")
+        inline = [f"({self._judgement(p)})" for p in self.lowered.invariants]
+        self._define("bad(level)", f"[s for s in level if not ({' and '.join(inline) or 'True'})]")
+        for predicate in self.lowered.witnesses:
+            inside = self._reached(predicate)
+            self._define(f"witness_{predicate.prop.name}(level)", f"any({inside} for s in level)")
+        premises = self._premise_counts()
+        for predicate in (*self.lowered.invariants, *self.lowered.witnesses, *self.lowered.terminals):
+            self.functions.append(self._judge(predicate))
+        self.names |= {name: table for table, name in self.printer.tables.items()}
+        text = "\n".join(self.functions)
+        exec(compile(text, f"<program of {self.lowered.definition.name}>", "exec"), self.names)  # noqa: S102  our own printed text
+        return self._bind(made, premises, text)
+
+    def _bind(self, made: list[tuple[int, str, str, int, dict[int, Event]]], premises: list[tuple[PremiseKey, str]], text: str) -> Program:
+        names = self.names
+        order = {action.name: place for place, action in enumerate(self.lowered.definition.actions)}
+        blocks = [Block(action, names[name], names[f"sources_{name}"], mask, events) for _, action, name, mask, events in made]
+        blocks.sort(key=lambda block: order[block.action])
+        terminals = [names[f"judge_{p.prop.name}"] for p in self.lowered.terminals]
+
+        def terminal(s: int) -> int:
+            return max((found for found in (judge(s) for judge in terminals)), default=0)
+
+        return Program(
+            packing=self.packing,
+            blocks=blocks,
+            stuck=names["stuck"],
+            bad=names["bad"],
+            invariants={p.prop.name: names[f"judge_{p.prop.name}"] for p in self.lowered.invariants},
+            witnesses={p.prop.name: names[f"witness_{p.prop.name}"] for p in self.lowered.witnesses},
+            witness_of={p.prop.name: names[f"judge_{p.prop.name}"] for p in self.lowered.witnesses},
+            terminal=terminal,
+            premises=[(key, names[name]) for key, name in premises],
+            text=text,
+        )
+
+    def _define(self, head: str, result: str) -> None:
+        self.functions.append(f"def {head}:\n    return {result}")
+
+    # --- plain instances
+
+    def _plain(self, instance: Instance) -> bool:
+        if any(guard.kind != "require" for guard in instance.guards) or instance.outside is not self.pool.false:
+            return False
+        if any(step.node is not self.pool.true or step.faults or step.premises for step in instance.steps):
+            return False
+        size = sum(weight(guard.node) for guard in instance.guards) + sum(map(weight, instance.effects.values()))
+        return size <= SMALL + len(instance.effects) and self._always_moves(instance)
+
+    def _always_moves(self, instance: Instance) -> bool:
+        for slot, code in instance.effects.items():
+            size = self.pool.slots[slot].size
+            allowed = instance.facts.codes.get(slot, range(size) if size <= 4096 else ())
+            if code.constant and allowed and code.value not in allowed:
+                return True
+            if code.op == "table" and code.value == slot and allowed and all(code.table[c] != c for c in allowed):
+                return True
+        return False
+
+    def _plain_block(self, number: int, instance: Instance, tests: list[tuple[int, str]]) -> tuple[int, str, str, int, dict[int, Event]]:
+        test = " and ".join(f"({self.printer.condition(guard.node)})" for guard in instance.guards) or "True"
+        after = self.printer.after(instance.effects, instance.facts)
+        tests.append((sum(weight(guard.node) for guard in instance.guards), f"({test})"))
+        self._define(f"plain{number}(level)", f"[{after} for s in level if {test}]")
+        self._define(f"sources_plain{number}(level, wanted)", f"[s for s in level if {test} and ({after}) in wanted]")
+        return number, instance.action.name, f"plain{number}", 0, {}
+
+    # --- the others
+
+    def _groups(self, others: list[Instance]) -> list[tuple[str, int, list[Instance]]]:
+        """Instances of one action whose reads lie inside those of another share its memo."""
+        groups: list[tuple[str, int, list[Instance]]] = []
+        for instance in sorted(others, key=lambda i: -self._reads(i).bit_count()):
+            reads = self._reads(instance)
+            home = next((g for g in groups if g[0] == instance.action.name and reads | g[1] == g[1]), None)
+            if home is None:
+                groups.append((instance.action.name, reads, [instance]))
+            else:
+                home[2].append(instance)
+        return groups
+
+    def _reads(self, instance: Instance) -> int:
+        nodes = [guard.node for guard in instance.guards] + [*instance.effects.values(), instance.outside]
+        for step in instance.steps:
+            nodes += [step.node, *(g.node for g in step.faults), *(node for _, _, node in step.premises)]
+        support = frozenset(instance.effects).union(*(node.support for node in nodes))
+        return self.packing.mask(support)
+
+    def _group_block(
+        self, number: int, action: str, mask: int, group: list[Instance], tests: list[tuple[int, str]]
+    ) -> tuple[int, str, str, int, dict[int, Event]]:
+        events: dict[int, Event] = {}
+        steps = []
+        for place, instance in enumerate(group):
+            self.functions.append(self._step(f"step{number}_{place}", instance))
+            steps.append(f"step{number}_{place}")
+        names = self.names
+
+        def compute(key: int) -> tuple[int, ...]:
+            return _run(key, [names[step] for step in steps], events)
+
+        names[f"memo{number}"] = Memo(compute)
+        names[f"events{number}"] = events
+        before = self._early_test(group)
+        where = f" if {before}" if before else ""
+        look = f"memo{number}[s & {mask}]"
+        tests.append((1000 + mask.bit_count(), f"({f'({before}) and ' if before else ''}({look} or s & {mask} in events{number}))"))
+        self._define(f"group{number}(level)", f"[s ^ d for s in level{where} for d in {look}]")
+        self._define(f"sources_group{number}(level, wanted)", f"[s for s in level{where} if any(s ^ d in wanted for d in {look})]")
+        return number, action, f"group{number}", mask, events
+
+    def _early_test(self, group: list[Instance]) -> str:
+        """What a single instance requires of single slots before anything else decides: cheaper than the memo."""
+        if len(group) > 1:
+            return ""
+        parts = []
+        for guard in group[0].guards:
+            if guard.kind != "require":
+                break
+            whole = guard.node.args if guard.node.op == "and" else (guard.node,)
+            parts += [self.printer.condition(part) for part in whole if part.op == "table"]
+        return " and ".join(f"({part})" for part in parts)
+
+    def _step(self, name: str, instance: Instance) -> str:
+        """The instance as a function: None, the word after, or a tuple that says what else happened."""
+        roots = [guard.node for guard in instance.guards] + [instance.outside, *instance.effects.values()]
+        for judged in instance.steps:
+            roots += [*(g.node for g in judged.faults), judged.node, *(node for _, _, node in judged.premises)]
+        body = Body(self.printer, roots)
+        for guard in instance.guards:
+            if guard.kind == "fault":
+                body.lines.append(f"    if {body.condition(guard.node)}: return ('fault',)")
+            else:
+                end = "None" if guard.kind == "require" else f"('cut', {self._name(guard.place)})"
+                body.lines.append(f"    if not ({body.condition(guard.node)}): return {end}")
+        if instance.outside is not self.pool.false:
+            body.lines.append(f"    if {body.condition(instance.outside)}: return ('outside',)")
+        for code in instance.effects.values():
+            body.need(code)
+        self.printer.lets = body.lets
+        body.lines.append(f"    t = {self.printer.after(instance.effects, instance.facts)}")
+        if any(judged.node is not self.pool.true or judged.faults or judged.premises for judged in instance.steps):
+            self._judge_step(body, instance)
+        else:
+            body.lines.append("    return t")
+        return body.text(name)
+
+    def _judge_step(self, body: Body, instance: Instance) -> None:
+        body.lines.append("    broken = (); premises = ()")
+        for judged in instance.steps:
+            for guard in judged.faults:
+                body.lines.append(f"    if {body.condition(guard.node)}: return ('fault',)")
+            for line, column, node in judged.premises:
+                if node is not self.pool.false:
+                    key = (judged.prop.name, line, column)
+                    body.lines.append(f"    if {body.condition(node)}: premises += ({key!r},)")
+            if judged.node is not self.pool.true:
+                body.lines.append(f"    if not ({body.condition(judged.node)}): broken += ({judged.prop.name!r},)")
+        body.lines.append("    return ('judged', t, broken, premises) if broken or premises else t")
+
+    def _name(self, thing: object) -> str:
+        name = f"n{self.bound_names}"
+        self.bound_names += 1
+        self.names[name] = thing
+        return name
+
+    # --- predicates
+
+    def _judge(self, predicate: Predicate) -> str:
+        """The predicate as a function of a word: 1 holds, 0 does not, 2 is at fault."""
+        body = Body(self.printer, [*(g.node for g in predicate.faults), predicate.node])
+        for guard in predicate.faults:
+            body.lines.append(f"    if {body.condition(guard.node)}: return 2")
+        body.lines.append(f"    return 1 if {body.condition(predicate.node)} else 0")
+        return body.text(f"judge_{predicate.prop.name}")
+
+    def _inline(self, predicate: Predicate) -> bool:
+        return not predicate.faults and weight(predicate.node) <= SMALL
+
+    def _memoised(self, predicate: Predicate) -> str:
+        support = predicate.node.support.union(*(g.node.support for g in predicate.faults))
+        name = f"judged_{predicate.prop.name}"
+        names, function = self.names, f"judge_{predicate.prop.name}"
+        names[name] = Memo(lambda key: names[function](key))
+        return f"{name}[s & {self.packing.mask(support)}]"
+
+    def _judgement(self, predicate: Predicate) -> str:
+        return self.printer.condition(predicate.node) if self._inline(predicate) else f"{self._memoised(predicate)} == 1"
+
+    def _reached(self, predicate: Predicate) -> str:
+        return self.printer.condition(predicate.node) if self._inline(predicate) else self._memoised(predicate)
+
+    def _premise_counts(self) -> list[tuple[PremiseKey, str]]:
+        """One counting function per call of `implies`; a call that a loop makes several times counts each time."""
+        found = []
+        for predicate in self.lowered.invariants:
+            by_site: dict[tuple[int, int], list[Node]] = {}
+            for line, column, node in predicate.premises:
+                by_site.setdefault((line, column), []).append(node)
+            for (line, column), nodes in by_site.items():
+                name = f"premise{self.bound_names}"
+                self.bound_names += 1
+                body = Body(self.printer, nodes)
+                total = " + ".join(f"(1 if {body.condition(node)} else 0)" for node in nodes)
+                body.lines.append(f"    return {total}")
+                self.functions.append(body.text(f"one_{name}"))
+                self.names[f"memo_{name}"] = Memo(lambda key, name=name: self.names[f"one_{name}"](key))  # type: ignore[misc]
+                mask = self.packing.mask(frozenset().union(*(node.support for node in nodes)))
+                self._define(f"{name}(level)", f"sum(memo_{name}[s & {mask}] for s in level)")
+                found.append(((predicate.prop.name, line, column), name))
+        return found
+
+
+def _run(key: int, steps: list[Callable[[int], Any]], events: dict[int, Event]) -> tuple[int, ...]:
+    """The differences that lead to other states; anything else is noted as the key's event."""
+    differences = []
+    event = Event()
+    special = False
+    for step in steps:
+        found = step(key)
+        if found is None:
+            continue
+        if isinstance(found, int):
+            if found != key:
+                differences.append(found ^ key)
+            else:
+                event.self_loops += 1
+                special = True
+            continue
+        special = True
+        match found:
+            case ("cut", place):
+                event.cuts[place] += 1
+            case ("fault",):
+                event.faults += 1
+            case ("outside",):
+                event.outside += 1
+            case ("judged", after, broken, premises):
+                event.premises.update(premises)
+                if broken:
+                    event.broken.append((after ^ key, broken))
+                elif after != key:
+                    differences.append(after ^ key)
+                else:
+                    event.self_loops += 1
+    if special:
+        events[key] = event
+    return tuple(differences)
