@@ -1,11 +1,10 @@
-"""What a model's class says, gathered once: constants, variables, actions, properties, and what a twin declares."""
+"""What a model's class says, gathered once: constants, variables, actions, properties, what it breaks."""
 
 from __future__ import annotations
 
 import ast
 import enum
 import hashlib
-import inspect
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,25 +12,15 @@ from functools import cached_property
 from types import FunctionType
 from typing import Any, ClassVar, get_origin
 
-from falsework import domains, language
-from falsework.domains import (
-    Domain,
-    DomainProblem,
-    MapOf,
-    SeqOf,
-    SetOf,
-    VariableDomain,
-    freeze,
-    instantiate,
-    spell,
-)
+from falsework.annotations import DomainProblem, resolve
+from falsework.domains import Domain, MapOf, SeqOf, SetOf, VariableDomain, freeze, instantiate, spell
 from falsework.errors import DefinitionError, Place
-from falsework.language import Mark, Model, Role, Row, role_of
-from falsework.source import class_place, function_node, function_place, name_line
+from falsework.language import Model, Role, Row, role_of
+from falsework.source import annotations_of, class_place, function_node, name_line
 from falsework.values import Map, Seq, Set
 
 ACTION_KINDS = ("action", "internal", "fault", "tick")
-_RESERVED = ("deadlock", "values_stay_in_domain", "before", "answer")
+RESERVED = ("deadlock", "values_stay_in_domain", "before", "answer")
 
 
 @dataclass(frozen=True)
@@ -100,7 +89,7 @@ class Definition:
 
     @cached_property
     def digest(self) -> str:
-        """Twelve hex digits of the definition: the same for the same meaning, whatever its comments and layout."""
+        """Twelve hex digits of the definition: the same whatever its comments and layout."""
         parts = [self.cls.__qualname__, repr(sorted((k, spell(v)) for k, v in self.constants.items()))]
         parts += [f"{v.name}: {v.domain} = {v.initial!r}" for v in self.variables]
         for name, function in sorted(methods_of(self.cls).items()):
@@ -123,53 +112,41 @@ def definition_of(cls: type[Model]) -> Definition:
 
 
 def _gather(cls: type[Model]) -> Definition:
-    from falsework.definition_checks import check_bodies, check_classes
+    from falsework.class_checks import check_classes, declared_breaks
+    from falsework.definition_checks import check_bodies
+    from falsework.signatures import action_of, actions_of, marked_methods, property_of
 
-    if not (isinstance(cls, type) and issubclass(cls, Model) and cls is not Model):
-        raise DefinitionError("M000", None, f"{cls!r} is no model", "class Name(Model): …")
-    place = class_place(cls)
+    asked: object = cls
+    if not (isinstance(asked, type) and issubclass(asked, Model) and asked is not Model):
+        name = asked.__name__ if isinstance(asked, type) else repr(asked)
+        raise DefinitionError("M000", None, f"{name} is no model", "a subclass: class Name(Model): …")
     check_classes(cls)
-    constants = _constants(cls)
-    variables = _variables(cls, constants)
-    marked = list(_marked_methods(cls))
-    actions: list[Action] = []
-    for name, function, mark in marked:
-        if mark.kind in ACTION_KINDS:
-            actions.extend(_actions(cls, name, function, mark, constants))
-    initials = [_action(cls, n, f, m, constants, None) for n, f, m in marked if m.kind == "initial"]
-    if not actions:
-        raise DefinitionError(
-            "M009", place, f"{cls.__name__} has no action", "at least one method under @action"
-        )
-    by_name: dict[str, Action] = {}
-    for action in actions:
-        if action.name in by_name:
-            raise DefinitionError(
-                "M017", action.place, f"a second action named {action.name}", "another name"
-            )
-        by_name[action.name] = action
+    constants, variables = _constants_and_variables(cls)
+    marked = list(marked_methods(cls))
+    actions = actions_of(cls, constants, marked)
+    initials = [action_of(n, f, m, constants) for n, f, m in marked if m.kind == "initial"]
     properties = [
-        _property(cls, n, f, m, by_name) for n, f, m in marked if m.kind not in (*ACTION_KINDS, "initial")
+        property_of(n, f, m, actions) for n, f, m in marked if m.kind not in (*ACTION_KINDS, "initial")
     ]
     definition = Definition(
         cls=cls,
         name=cls.__name__,
-        place=place,
+        place=class_place(cls),
         constants=constants,
         variables=variables,
         initials=tuple(initials),
-        actions=tuple(actions),
+        actions=tuple(actions.values()),
         invariants=tuple(p for p in properties if p.kind in ("state", "step")),
         witnesses=tuple(p for p in properties if p.kind == "witness"),
         terminals=tuple(p for p in properties if p.kind == "terminal"),
         role=role_of(cls),
-        breaks=_breaks(cls, properties),
+        breaks=declared_breaks(cls, properties),
     )
     check_bodies(definition)
     return definition
 
 
-# --- constants and variables ------------------------------------------------------------------------------------------
+# --- constants and variables ----------------------------------------
 
 
 def model_classes(cls: type[Model]) -> list[type]:
@@ -178,21 +155,27 @@ def model_classes(cls: type[Model]) -> list[type]:
 
 
 def _hints(cls: type[Model]) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(cls, include_extras=True)
-    except (NameError, TypeError, SyntaxError) as problem:
-        raise DefinitionError(
-            "M003", class_place(cls), f"an annotation of {cls.__name__} cannot be read: {problem}",
-            "annotations whose names stand at the top of the module",
-        ) from None  # fmt: skip
+    """Every annotation of the classes of the model, resolved, in order of first definition."""
+    found: dict[str, Any] = {}
+    for k in model_classes(cls):
+        for name, annotation in annotations_of(k).items():
+            # One at a time, so that the line of the guilty one is known.
+            alone = type(k.__name__, (), {"__annotations__": {name: annotation}, "__module__": k.__module__})
+            names = {k.__name__: k, **{n: v for n, v in vars(k).items() if isinstance(v, type)}}
+            try:
+                found[name] = typing.get_type_hints(alone, localns=names, include_extras=True)[name]
+            except Exception as problem:  # noqa: BLE001  evaluating a text may raise anything
+                raise DefinitionError(
+                    "M003",
+                    name_line(k, name),
+                    f"the annotation of {name} cannot be read: {problem}",
+                    "an annotation whose names stand at the top of the module",
+                ) from None
+    return found
 
 
-def owner_of(cls: type, name: str) -> type:
-    """The class of the MRO that defines the name last, or the class itself."""
-    for k in cls.__mro__:
-        if name in vars(k) or name in vars(k).get("__annotations__", {}):
-            return k
-    return cls
+def _owner_of(cls: type, name: str) -> type:
+    return next((k for k in cls.__mro__ if name in vars(k) or name in annotations_of(k)), cls)
 
 
 def _is_constant(value: object) -> bool:
@@ -201,89 +184,80 @@ def _is_constant(value: object) -> bool:
     return value is None or isinstance(value, (int, enum.Enum))
 
 
-def _constants(cls: type[Model]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, hint in _hints(cls).items():
-        if get_origin(hint) is not ClassVar and hint is not ClassVar:
-            continue
-        if name.startswith("_") or not hasattr(Model, name):
-            place = name_line(owner_of(cls, name), name)
-            if not name.isupper():
-                raise DefinitionError(
-                    "M007", place, f"the constant {name} in lower case", f"{name.upper()}: ClassVar[int] = …"
-                )
-            if not hasattr(cls, name):
-                raise DefinitionError(
-                    "M002", place, f"the constant {name} has no value", f"{name}: ClassVar[int] = <value>"
-                )
-            value = getattr(cls, name)
-            if not _is_constant(value):
-                raise DefinitionError(
-                    "M008",
-                    place,
-                    f"the constant {name} = {value!r}",
-                    "an int, a bool, an Enum member or a tuple of these",
-                )
-            found[name] = value
-    return found
-
-
-def _variables(cls: type[Model], constants: Mapping[str, Any]) -> tuple[Variable, ...]:
-    variables = []
+def _constants_and_variables(cls: type[Model]) -> tuple[dict[str, Any], tuple[Variable, ...]]:
+    constants: dict[str, Any] = {}
     hints = _hints(cls)
-    names: list[str] = []
-    for k in model_classes(cls):
-        names += [n for n in vars(k).get("__annotations__", {}) if n not in names]
-    for name in names:
-        if get_origin(hints[name]) is ClassVar or hints[name] is ClassVar:
-            continue
-        place = name_line(owner_of(cls, name), name)
-        if name in _RESERVED or name.startswith("_") or hasattr(Model, name):
-            raise DefinitionError(
-                "M025", place, f"a state variable named {name}", "another name: this one is taken"
-            )
-        if name.isupper():
-            raise DefinitionError(
-                "M007",
-                place,
-                f"{name} is in capitals but is no ClassVar",
-                f"{name}: ClassVar[int] = … for a constant, or lower case for a variable",
-            )
-        if not hasattr(cls, name):
-            raise DefinitionError(
-                "M002", place, f"the state variable {name} has no initial value", f"{name}: … = <value>"
-            )
-        variables.append(_variable(cls, name, hints[name], constants, place))
-    if not variables:
+    for name, hint in hints.items():
+        if get_origin(hint) is ClassVar or hint is ClassVar:
+            constants[name] = _constant(cls, name)
+    names = [name for name in hints if name not in constants]
+    if not names:
         raise DefinitionError(
             "M002", class_place(cls), f"{cls.__name__} has no state variable", "name: domain = initial value"
         )
-    return tuple(variables)
+    return constants, tuple(_variable(cls, name, hints[name], constants) for name in names)
 
 
-def _variable(cls: type[Model], name: str, hint: Any, constants: Mapping[str, Any], place: Place) -> Variable:
+def _constant(cls: type[Model], name: str) -> Any:
+    place = name_line(_owner_of(cls, name), name)
+    if not name.isupper():
+        found = f"{name} is a ClassVar, a constant, in lower case"
+        raise DefinitionError(
+            "M007", place, found, f"{name.upper()}: ClassVar[int], or {name}: domain for a variable"
+        )
+    if not hasattr(cls, name):
+        raise DefinitionError(
+            "M002", place, f"the constant {name} has no value", f"{name}: ClassVar[int] = <value>"
+        )
+    value = getattr(cls, name)
+    if not _is_constant(value):
+        write = "an int, a bool, an Enum member, None, or a tuple of these"
+        raise DefinitionError("M008", place, f"the constant {name} is {value!r}", write)
+    return value
+
+
+def _variable(cls: type[Model], name: str, hint: Any, constants: Mapping[str, Any]) -> Variable:
+    place = name_line(_owner_of(cls, name), name)
+    if name in RESERVED or name.startswith("_") or hasattr(Model, name):
+        raise DefinitionError(
+            "M025", place, f"a state variable named {name}", "another name: this one is taken"
+        )
+    if name.isupper():
+        write = f"{name}: ClassVar[int] for a constant, or {name.lower()} for a variable"
+        raise DefinitionError(
+            "M007", place, f"{name} is in capitals, as a constant, but is no ClassVar", write
+        )
+    if not hasattr(cls, name):
+        write = f"{name}: <domain> = <value>"
+        raise DefinitionError("M002", place, f"the state variable {name} has no initial value", write)
     try:
-        domain = domains.resolve(hint, constants)
+        domain = resolve(hint, constants)
     except DomainProblem as problem:
-        raise DefinitionError("M003", place, f"{name}: {problem.found}", problem.write) from None
+        at = next(k for k in cls.__mro__ if name in annotations_of(k))
+        found = f"{name}: {problem.found}" + ("" if at is cls else f" in {cls.__name__}")
+        raise DefinitionError(problem.code, name_line(at, name), found, problem.write) from None
+    return Variable(name, domain, _initial(cls, name, domain, place), place)
+
+
+def _initial(cls: type[Model], name: str, domain: VariableDomain, place: Place) -> Any:
     value = getattr(cls, name)
     wanted = {MapOf: Map, SetOf: Set, SeqOf: Seq}.get(type(domain))
-    if wanted is not None and not isinstance(value, wanted):
-        raise DefinitionError("M005", place, f"{name} starts as {value!r}", f"{name} = {wanted.__name__}(…)")
+    if wanted is not None and type(value) is not wanted:
+        raise DefinitionError(
+            "M005", place, f"{name} starts as {value!r}", f"{name}: … = {wanted.__name__}(…)"
+        )
     try:
         _, outside = freeze(domain, instantiate(domain, value))
-    except Exception as problem:
-        raise DefinitionError(
-            "M005", place, f"{name} starts as {value!r}: {problem}", f"a value of {domain}"
-        ) from None
+    except Exception as problem:  # noqa: BLE001  a value of any type may stand there
+        outside = f" = {value!r}: {problem}"
     if outside:
-        raise DefinitionError(
-            "M005", place, f"{name} starts outside its domain: {name}{outside}", f"a value of {domain}"
-        )
-    return Variable(name, domain, value, place)
+        where = "" if _owner_of(cls, name) is cls else f" in {cls.__name__}"
+        found = f"{name} starts outside its domain{where}: {name}{outside}"
+        raise DefinitionError("M005", place, found, f"a value of {domain}")
+    return value
 
 
-# --- methods ----------------------------------------------------------------------------------------------------------
+# --- methods ----------------------------------------
 
 
 def methods_of(cls: type[Model]) -> dict[str, FunctionType]:
@@ -292,160 +266,5 @@ def methods_of(cls: type[Model]) -> dict[str, FunctionType]:
     for k in model_classes(cls):
         for name, value in vars(k).items():
             if isinstance(value, FunctionType) and not name.startswith("__"):
-                found[name] = value
+                found[name] = value  # noqa: PERF403  the order is that of the first definition
     return found
-
-
-def _marked_methods(cls: type[Model]) -> typing.Iterator[tuple[str, FunctionType, Mark]]:
-    for name, function in methods_of(cls).items():
-        mark: Mark | None = None
-        for k in model_classes(cls):
-            for new in getattr(vars(k).get(name), "__falsework_marks__", ()):
-                if mark is not None and (new.kind, new.on) != (mark.kind, mark.on):
-                    raise DefinitionError(
-                        "M021", function_place(vars(k)[name]), f"{name} is marked {new.kind} and was marked {mark.kind} before",
-                        "one decorator; an override without one inherits it",
-                    )  # fmt: skip
-                mark = new
-        if mark is not None:
-            yield name, function, mark
-
-
-def _actions(
-    cls: type[Model], name: str, function: FunctionType, mark: Mark, constants: Mapping[str, Any]
-) -> list[Action]:
-    if mark.rows:
-        return [_action(cls, row.name, function, mark, constants, row) for row in mark.rows]
-    return [_action(cls, name, function, mark, constants, None)]
-
-
-def _function_hints(function: FunctionType) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(function, include_extras=True)
-    except (NameError, TypeError, SyntaxError) as problem:
-        raise DefinitionError(
-            "M010",
-            function_place(function),
-            f"an annotation of {function.__name__} cannot be read: {problem}",
-            "annotations whose names stand at the top of the module",
-        ) from None
-
-
-def _action(
-    cls: type[Model],
-    name: str,
-    function: FunctionType,
-    mark: Mark,
-    constants: Mapping[str, Any],
-    row: Row | None,
-) -> Action:
-    place = function_place(function)
-    hints = _function_hints(function)
-    names = list(inspect.signature(function).parameters)[1:]
-    if row is not None:
-        if not names or names[0] != "row":
-            raise DefinitionError(
-                "M010", place, f"{function.__name__} has no parameter row", "def …(self, row: Row, …)"
-            )
-        names = names[1:]
-    parameters = []
-    for parameter in names:
-        try:
-            if parameter not in hints:
-                raise DomainProblem(
-                    "no annotation", 'a finite domain, such as Annotated[int, Below("WORKERS")]'
-                )
-            parameters.append((parameter, domains.cell(hints[parameter], constants)))
-        except DomainProblem as problem:
-            raise DefinitionError(
-                "M010", place, f"parameter {parameter} of {name}: {problem.found}", problem.write
-            ) from None
-    answer = None
-    if hints.get("return", type(None)) is not type(None):
-        try:
-            answer = domains.cell(hints["return"], constants)
-        except DomainProblem as problem:
-            raise DefinitionError(
-                "M010", place, f"the answer of {name}: {problem.found}", problem.write
-            ) from None
-    at = place if row is None else Place(row.file, row.line)
-    kind = mark.kind
-    return Action(name, kind, tuple(parameters), answer, function, at, mark.source, row)
-
-
-def _property(
-    cls: type[Model], name: str, function: FunctionType, mark: Mark, actions: Mapping[str, Action]
-) -> Property:
-    place = function_place(function)
-    arguments = tuple(list(inspect.signature(function).parameters)[1:])
-    allowed: set[str] = set()
-    kind = {"reachable": "witness", "terminal": "terminal"}.get(mark.kind, "state")
-    if name in _RESERVED:
-        raise DefinitionError("M025", place, f"a property named {name}", "another name: this one is taken")
-    if mark.kind == "invariant":
-        allowed = {"before"}
-        if mark.on is not None:
-            allowed |= _arguments_of(mark.on, actions, place)
-        if mark.on is not None or "before" in arguments:
-            kind = "step"
-    unknown = [argument for argument in arguments if argument not in allowed]
-    if unknown:
-        able = ", ".join(sorted(allowed)) or "none besides self"
-        raise DefinitionError("M018", place, f"{name} has a parameter {unknown[0]}", f"one of: {able}")
-    return Property(name, kind, function, arguments, mark.on, place, mark.source)
-
-
-def _arguments_of(on: str, actions: Mapping[str, Action], place: Place) -> set[str]:
-    targets = [
-        a for a in actions.values() if a.name == on or (a.row is not None and a.function.__name__ == on)
-    ]
-    if not targets:
-        raise DefinitionError("M018", place, f"on={on}, which is no action", f"one of: {', '.join(actions)}")
-    shared = {name for name, _ in targets[0].parameters} | ({"row"} if targets[0].row else set())
-    return shared | ({"answer"} if targets[0].answer is not None else set())
-
-
-# --- what a twin or a configuration declares ------------------------------------------------------------------------------
-
-
-def _breaks(cls: type[Model], properties: list[Property]) -> dict[str, int | None]:
-    role = role_of(cls)
-    if role is None:
-        return {}
-    known = {p.name: p for p in properties if p.kind != "terminal"}
-    found: dict[str, int | None] = {}
-    for key, steps in role.breaks.items():
-        name = _declared_name(cls, key, known)
-        witness = name in known and known[name].kind == "witness"
-        if witness != (steps is None) or (steps is not None and (not isinstance(steps, int) or steps < 0)):
-            write = (
-                f"{name}: None, for a witness no longer reached"
-                if witness
-                else f"{name}: the number of steps"
-            )
-            raise DefinitionError("M022", class_place(cls), f"breaks {name}: {steps!r}", write)
-        found[name] = steps
-    return found
-
-
-def _declared_name(cls: type[Model], key: object, known: Mapping[str, Property]) -> str:
-    place = class_place(cls)
-    if key in (language.deadlock, language.values_stay_in_domain):
-        return str(key)
-    name = getattr(key, "__name__", str(key))
-    if name not in known:
-        raise DefinitionError(
-            "M022",
-            place,
-            f"{cls.__name__} breaks {name}, which is no property of it",
-            f"one of: {', '.join(known)}, deadlock, values_stay_in_domain",
-        )
-    if callable(key) and not any(vars(k).get(name) is key for k in cls.__mro__):
-        where = getattr(key, "__module__", "?")
-        raise DefinitionError(
-            "M022",
-            place,
-            f"{cls.__name__} breaks {name} of another copy of the class (from {where})",
-            "one copy: import the model under one name",
-        )
-    return name

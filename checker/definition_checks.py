@@ -1,272 +1,107 @@
-"""The mistakes in a model that its class and its syntax show before anything runs."""
+"""The mistakes that methods show before anything runs: in their names, and in the order of what they do."""
 
 from __future__ import annotations
 
 import ast
-import builtins
-from collections.abc import Callable, Iterator
-from types import FunctionType
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from falsework import language
-from falsework.domains import Int, MapOf, OptionOf, RecordOf, SeqOf, SetOf, VariableDomain
+from falsework.body_names import CHANGES, check_names
 from falsework.errors import DefinitionError, Place
-from falsework.language import Model, role_of
-from falsework.source import class_nodes, class_place, display_path, function_file, function_node, name_line
+from falsework.source import function_node, helper_called, named_object, place_in, self_name
 
 if TYPE_CHECKING:
-    from falsework.definition import Definition
+    from falsework.definition import Action, Definition, Property
 
-_GUARDS = (language.require, language.given, language.disabled, language.bound)
-_TAKEN = (
-    "__init__",
-    "__new__",
-    "__setattr__",
-    "__getattr__",
-    "__getattribute__",
-    "__eq__",
-    "__hash__",
-    "__slots__",
-)
-_CHANGES = {"append": SeqOf, "pop_first": SeqOf, "add": SetOf, "discard": SetOf}
-_MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+__all__ = ["Flow", "check_bodies", "helper_called", "named_object", "premise_sites"]
 
-
-def named_object(function: Callable[..., Any], node: ast.expr) -> object:
-    """What a plain or dotted module-level name in the function stands for; None where it is a local or unknown."""
-    if isinstance(node, ast.Name):
-        return function.__globals__.get(node.id, getattr(builtins, node.id, None))
-    if isinstance(node, ast.Attribute):
-        owner = named_object(function, node.value)
-        return getattr(owner, node.attr, None) if owner is not None and not isinstance(owner, type) else None
-    return None
-
-
-# --- classes ------------------------------------------------------------------------------------------------------------
-
-
-def check_classes(cls: type[Model]) -> None:
-    """Raises DefinitionError for a class written twice, a stray attribute, a taken name, or a twin of the wrong shape."""
-    from falsework.definition import model_classes
-
-    inherited: set[str] = set()
-    constants: set[str] = set()
-    for k in model_classes(cls):
-        nodes = class_nodes(k)
-        if len(nodes) > 1:
-            place = Place(class_place(k).file, nodes[-1].lineno)
-            raise DefinitionError(
-                "M017",
-                place,
-                f"a second class {k.__name__}; the first stands at line {nodes[0].lineno}",
-                "one of them, or another name: the second hides the first",
-            )
-        if nodes:
-            _no_name_twice(k, nodes[0])
-        _attributes(k, inherited, constants)
-        annotated = vars(k).get("__annotations__", {})
-        inherited |= {name for name in annotated if not name.isupper()}
-        constants |= {name for name in annotated if name.isupper()}
-    if (role := role_of(cls)) is not None:
-        _overrides(cls, role.kind)
-
-
-def _no_name_twice(cls: type, node: ast.ClassDef) -> None:
-    seen: dict[str, int] = {}
-    for statement in node.body:
-        match statement:
-            case (
-                ast.FunctionDef(name=name)
-                | ast.AnnAssign(target=ast.Name(id=name))
-                | ast.Assign(targets=[ast.Name(id=name)])
-            ):
-                if name in seen:
-                    raise DefinitionError(
-                        "M017",
-                        Place(class_place(cls).file, statement.lineno),
-                        f"a second {name} in {cls.__name__}; the first stands at line {seen[name]}",
-                        "one of them: the second hides the first",
-                    )
-                seen[name] = statement.lineno
-
-
-def _attributes(cls: type, variables: set[str], constants: set[str]) -> None:
-    annotated = vars(cls).get("__annotations__", {})
-    for name, value in vars(cls).items():
-        if name in _TAKEN and not (name == "__hash__" and value is None):
-            raise DefinitionError(
-                "M028",
-                name_line(cls, name),
-                f"{cls.__name__} defines {name}",
-                "state variables and actions only",
-            )
-        if name.startswith("__") or name in annotated or isinstance(value, (FunctionType, type)):
-            continue
-        if isinstance(value, (staticmethod, classmethod, property)):
-            raise DefinitionError(
-                "M028", name_line(cls, name), f"{name} is a {type(value).__name__}", "a plain method"
-            )
-        known = constants if name.isupper() else variables
-        if name not in known:
-            what = "a constant" if name.isupper() else "a state variable"
-            near = (
-                f"{name}: domain = {value!r}" if not name.isupper() else f"{name}: ClassVar[int] = {value!r}"
-            )
-            raise DefinitionError(
-                "M006",
-                name_line(cls, name),
-                f"{name} = {value!r} without an annotation overrides nothing",
-                f"{near} for {what} of its own, or one of: {', '.join(sorted(known)) or 'none to override'}",
-            )
-
-
-def overridden(cls: type) -> list[str]:
-    """The names of this class statement that a model above it defines."""
-    above = [k for k in cls.__mro__[1:] if issubclass(k, Model) and k is not Model]
-    known = {
-        name
-        for k in above
-        for name in (*vars(k), *vars(k).get("__annotations__", {}))
-        if not name.startswith("__")
-    }
-    own = [name for name in vars(cls) if not name.startswith("__")]
-    own += [name for name in vars(cls).get("__annotations__", {}) if name not in own]
-    return [name for name in own if name in known]
-
-
-def _overrides(cls: type, kind: str) -> None:
-    names = overridden(cls)
-    own = {n: v for n, v in vars(cls).items() if not n.startswith("__")} | dict.fromkeys(
-        vars(cls).get("__annotations__", {})
-    )
-    new = [n for n, v in own.items() if n not in names and not isinstance(v, type)]
-    place = class_place(cls)
-    if kind == "configuration":
-        odd = [name for name in (*names, *new) if not name.isupper()]
-        if odd or not names:
-            raise DefinitionError(
-                "M027",
-                place,
-                f"the configuration {cls.__name__} overrides {', '.join(odd) or 'nothing'}",
-                "constants only, at least one",
-            )
-        return
-    marked = [
-        name
-        for name in new
-        if not isinstance(own[name], FunctionType) or hasattr(own[name], "__falsework_marks__")
-    ]
-    if len(names) != 1 or marked:
-        found = ", ".join((*names, *(f"a new {name}" for name in marked))) or "nothing"
-        raise DefinitionError(
-            "M023",
-            place,
-            f"the twin {cls.__name__} overrides {found}",
-            "one override: a method, a constant or an initial value (helper methods of its own are free)",
-        )
-
-
-# --- bodies -------------------------------------------------------------------------------------------------------------
+GUARDS = (language.require, language.given, language.disabled, language.bound)
 
 
 def check_bodies(definition: Definition) -> None:
-    """Raises DefinitionError for a guard after an assignment, a mutable local, a predicate that changes the state, and the like."""
+    """Raises DefinitionError for the first mistake that a method's body shows."""
     from falsework.definition import methods_of
 
     for function in methods_of(definition.cls).values():
-        _names_and_locals(definition, function)
+        check_names(definition, function)
     for action in (*definition.initials, *definition.actions):
-        flow = _Flow(definition, action.function)
-        flow.run()
-        if flow.elapses and action.kind != "tick":
-            raise DefinitionError(
-                "M015",
-                flow.elapses[0],
-                f"elapse in {action.name}, which is no tick",
-                "@tick on the step of time",
-            )
-        if action.kind == "tick" and len(flow.elapses) != 1:
-            raise DefinitionError(
-                "M015",
-                action.place,
-                f"the tick {action.name} calls elapse {len(flow.elapses)} times",
-                "elapse(self), once, after its guards",
-            )
+        _check_action(definition, action)
     for prop in (*definition.invariants, *definition.witnesses, *definition.terminals):
-        flow = _Flow(definition, prop.function)
-        flow.run()
-        if flow.changes:
-            raise DefinitionError(
-                "M019", flow.changes[0], f"{prop.name} changes the state", "a predicate that only reads"
-            )
-        if flow.guards:
-            raise DefinitionError(
-                "M019", flow.guards[0], f"a guard in {prop.name}", "a predicate that returns True or False"
-            )
+        _check_predicate(definition, prop)
 
 
-def place_in(function: Callable[..., Any], node: ast.AST) -> Place:
-    """The place of a node of the function's syntax tree."""
-    return Place(display_path(function.__module__, function_file(function)), getattr(node, "lineno", 0))
-
-
-def _self_name(node: ast.FunctionDef) -> str:
-    return node.args.args[0].arg if node.args.args else "self"
-
-
-def _names_and_locals(definition: Definition, function: FunctionType) -> None:
-    node = function_node(function)
-    me = _self_name(node)
-    variables = {v.name: v.domain for v in definition.variables}
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and inner.value.id == me:
-            written = isinstance(inner.ctx, (ast.Store, ast.Del))
-            if inner.attr not in variables and (written or not hasattr(definition.cls, inner.attr)):
-                raise DefinitionError(
-                    "M020",
-                    place_in(function, inner),
-                    f"{me}.{inner.attr}, which is no state variable",
-                    f"one of: {', '.join(variables)}",
-                )
-        if isinstance(inner, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and inner.value is not None:
-            targets = inner.targets if isinstance(inner, ast.Assign) else [inner.target]
-            if any(isinstance(target, ast.Name) for target in targets):
-                _no_mutable(function, inner.value, me, variables)
-
-
-def _no_mutable(
-    function: FunctionType, value: ast.expr, me: str, variables: dict[str, VariableDomain]
-) -> None:
-    made = isinstance(value, ast.Call) and named_object(function, value.func) in (
-        list,
-        dict,
-        set,
-        language.Map,
-        language.Set,
-        language.Seq,
-    )
-    shared = (
-        isinstance(value, ast.Attribute)
-        and isinstance(value.value, ast.Name)
-        and value.value.id == me
-        and isinstance(variables.get(value.attr), (MapOf, SetOf, SeqOf))
-    )
-    if isinstance(value, _MUTABLE) or made or shared:
+def _check_action(definition: Definition, action: Action) -> None:
+    flow = Flow(definition, action.function)
+    flow.run()
+    if action.kind == "tick":
+        if len(flow.elapses) != 1:
+            found = f"the tick {action.name} calls elapse {len(flow.elapses)} times"
+            raise DefinitionError("M015", action.place, found, "elapse(self), once, right after the guards")
+    elif flow.elapses:
+        found = f"elapse in {action.name}, which is no tick"
         raise DefinitionError(
-            "M012",
-            place_in(function, value),
-            f"a local holds the mutable {ast.unparse(value)}",
-            "a scalar or a record in a local; read and change a collection where it stands",
+            "M015", flow.elapses[0], found, f"@tick above {action.name}, if it is the step of time"
         )
+    if action.answer is None:
+        for value in _values_returned(function_node(action.function)):
+            if not isinstance(value, ast.Call):  # a call may answer nothing: it is seen when it runs
+                found = f"{action.name} returns {ast.unparse(value)} and declares no answer"
+                write = "-> and a finite domain for the answer, or no value"
+                raise DefinitionError("M010", place_in(action.function, value), found, write)
 
 
-class _Flow:
-    """One walk through a method and what it calls, in the order of evaluation: guards, changes and elapses."""
+def _check_predicate(definition: Definition, prop: Property) -> None:
+    flow = Flow(definition, prop.function)
+    flow.run()
+    if flow.changes:
+        found = f"{prop.name} changes the state"
+        raise DefinitionError(
+            "M019", flow.changes[0], found, "a predicate that only reads; an action takes a step"
+        )
+    if flow.guards:
+        write = "a condition instead: a predicate is asked everywhere and says True or False"
+        raise DefinitionError("M019", flow.guards[0], f"a guard in {prop.name}", write)
+
+
+def _values_returned(node: ast.FunctionDef) -> list[ast.expr]:
+    returned = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Return)]
+    return [v for v in returned if v is not None and not (isinstance(v, ast.Constant) and v.value is None)]
+
+
+def premise_sites(definition: Definition, function: Callable[..., Any]) -> list[tuple[int, int]]:
+    """The line and column of every `implies` that the predicate evaluates, its helpers included."""
+    flow = Flow(definition, function)
+    flow.run()
+    return flow.premises
+
+
+# --- what comes after what ----------------------------------------
+
+
+@dataclass
+class _Loop:
+    """A loop over a variable; `keys` is what each method on the stack calls its current key, if anything."""
+
+    variable: str
+    keys: list[str | None] = field(default_factory=list)
+
+
+class Flow:
+    """One walk through a method and what it calls, in the order of evaluation: guards, changes and elapses.
+
+    `changed` says whether some path so far has changed the state; None that every path has returned.
+    """
 
     def __init__(self, definition: Definition, function: Callable[..., Any]) -> None:
         self.definition = definition
         self.function = function
+        self.variables = {variable.name for variable in definition.variables}
         self.stack: list[Callable[..., Any]] = []
+        self.loops: list[_Loop] = []
+        self.branches = 0  # how many conditions and loops enclose the place
+        self.left = False  # whether a path of this method may have returned before the place
         self.elapses: list[Place] = []
         self.changes: list[Place] = []
         self.guards: list[Place] = []
@@ -274,161 +109,219 @@ class _Flow:
 
     def run(self) -> None:
         """Walks the whole method."""
-        self._call(self.function, False)
+        self._call(self.function, False, None)
 
-    def _call(self, function: Callable[..., Any], changed: bool) -> bool:
-        if function in self.stack:
-            raise DefinitionError(
-                "M014",
-                place_in(function, function_node(function)),
-                f"{function.__name__} calls itself",
-                "a loop over a finite domain",
-            )
-        self.stack.append(function)
-        before = len(self.changes)
+    def _call(self, function: Callable[..., Any], changed: bool, call: ast.Call | None) -> bool:
         node = function_node(function)
+        if function in self.stack:
+            place = place_in(self.stack[-1], call) if call is not None else place_in(function, node)
+            write = "a loop over a finite domain: no method may call itself, by way of others neither"
+            raise DefinitionError("M014", place, f"{function.__name__} calls itself", write)
+        for loop in self.loops:
+            loop.keys.append(_passed(node, call, loop.keys[-1]))
+        self.stack.append(function)
+        before, left, self.left = len(self.changes), self.left, False
         after = self._block(node.body, changed)
-        returns = [r for r in ast.walk(node) if isinstance(r, ast.Return) and r.value is not None]
-        valued = [r for r in returns if not (isinstance(r.value, ast.Constant) and r.value.value is None)]
-        helper = function.__name__ != self.stack[0].__name__
-        if helper and valued and len(self.changes) > before:
-            raise DefinitionError(
-                "M013",
-                place_in(function, valued[0]),
-                f"{function.__name__} changes the state and returns a value",
-                "a helper that returns, or one that changes the state, not both",
-            )
+        self.left = left
         self.stack.pop()
-        return changed or len(self.changes) > before if after is None else after
+        for loop in self.loops:
+            loop.keys.pop()
+        changes = len(self.changes) > before
+        helper = bool(self.stack) and function.__name__ != self.stack[0].__name__
+        if helper and changes and (valued := _values_returned(node)):
+            found = f"{function.__name__} changes the state and returns a value"
+            write = "a helper that returns, or one that changes the state and returns nothing"
+            raise DefinitionError("M013", place_in(function, valued[0]), found, write)
+        return changed or changes if after is None else after
 
-    def _block(self, body: list[ast.stmt], changed: bool | None) -> bool | None:
+    def _block(self, body: list[ast.stmt], changed: bool) -> bool | None:
         for statement in body:
-            if changed is None:
+            after = self._statement(statement, changed)
+            if after is None:
                 return None
-            changed = self._statement(statement, changed)
+            changed = after
         return changed
+
+    def _ways(self, bodies: list[list[ast.stmt]], changed: bool) -> bool | None:
+        """After one of the bodies, whichever."""
+        self.branches += 1
+        ways = [self._block(body, changed) for body in bodies]
+        self.branches -= 1
+        going_on = [way for way in ways if way is not None]
+        self.left = self.left or len(going_on) < len(ways)
+        return any(going_on) if going_on else None
 
     def _statement(self, node: ast.stmt, changed: bool) -> bool | None:
         match node:
             case ast.If(test=test, body=body, orelse=orelse):
-                changed = self._expression(test, changed)
-                ways = [
-                    way
-                    for way in (self._block(body, changed), self._block(orelse, changed))
-                    if way is not None
-                ]
-                return any(ways) if ways else None
-            case ast.For(iter=source, body=body, orelse=orelse):
-                changed = self._expression(source, changed)
-                once = self._block(body, changed)
-                if once and not changed:
-                    self._block(body, True)
-                return self._block(orelse, changed or bool(once))
+                return self._ways([body, orelse], self._expression(test, changed))
+            case ast.Match(subject=subject, cases=cases):
+                changed = self._expression(subject, changed)
+                for case in cases:
+                    changed = self._expression(case.guard, changed) if case.guard is not None else changed
+                return self._ways([*(case.body for case in cases), []], changed)
+            case ast.For(target=target, iter=source, body=body, orelse=orelse):
+                return self._loop(
+                    body, orelse, self._assign([target], source, changed), _loop_over(self, node)
+                )
+            case ast.While(test=test, body=body, orelse=orelse):
+                return self._loop(body, orelse, self._expression(test, changed), None)
+            case ast.Try(body=body, handlers=handlers, orelse=orelse, finalbody=last):
+                after = self._ways([[*body, *orelse], *([*body, *h.body] for h in handlers)], changed)
+                return self._block(last, bool(after)) if last else after
+            case ast.With(items=items, body=body):
+                for item in items:
+                    changed = self._expression(item.context_expr, changed)
+                return self._block(body, changed)
             case ast.Return(value=value):
                 if value is not None:
                     self._expression(value, changed)
                 return None
             case ast.Assign(targets=targets, value=value):
                 return self._assign(targets, value, changed)
-            case ast.AugAssign(target=target, value=value):
+            case (
+                ast.AugAssign(target=target, value=value)
+                | ast.AnnAssign(target=target, value=ast.expr() as value)
+            ):
                 return self._assign([target], value, changed)
-            case ast.AnnAssign(target=target, value=value):
-                return self._assign([target], value, changed) if value is not None else changed
         for child in ast.iter_child_nodes(node):
             changed = self._expression(child, changed)
         return changed
+
+    def _loop(
+        self, body: list[ast.stmt], orelse: list[ast.stmt], changed: bool, loop: _Loop | None
+    ) -> bool | None:
+        if loop is not None:
+            self.loops.append(loop)
+        once = self._ways([body, []], changed)
+        if once and not changed:
+            self._ways([body, []], True)
+        if loop is not None:
+            self.loops.pop()
+        return self._block(orelse, changed or bool(once))
+
+    # --- changes ----------------------------------------
 
     def _assign(self, targets: list[ast.expr], value: ast.expr, changed: bool) -> bool:
         changed = self._expression(value, changed)
         for target in targets:
             changed = self._expression(target, changed)
-            if self._own(target):
-                self.changes.append(place_in(self.stack[-1], target))
-                changed = True
+            for part in _parts(target):
+                if (variable := self._own(part)) is not None:
+                    key = part.slice if isinstance(part, ast.Subscript) else None
+                    self._change(part, variable, key)
+                    changed = True
         return changed
 
-    def _own(self, target: ast.expr) -> bool:
-        while isinstance(target, (ast.Subscript, ast.Attribute)):
-            inner = target.value
-            if isinstance(target, ast.Attribute) and isinstance(inner, ast.Name):
-                return inner.id == _self_name(function_node(self.stack[-1]))
-            target = inner
-        return isinstance(target, ast.Tuple) and any(map(self._own, target.elts))
+    def _own(self, node: ast.expr) -> str | None:
+        """The variable of the model that the place `self.name…` is in."""
+        while isinstance(node, (ast.Subscript, ast.Attribute)):
+            inner = node.value
+            if isinstance(node, ast.Attribute) and isinstance(inner, ast.Name):
+                return node.attr if inner.id == self_name(self.stack[-1]) else None
+            node = inner
+        return None
+
+    def variable_read(self, node: ast.expr) -> str | None:
+        """The variable that the expression is, whole."""
+        whole = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        return self._own(node) if whole else None
+
+    def _change(self, node: ast.expr, variable: str, key: ast.expr | None) -> None:
+        place = place_in(self.stack[-1], node)
+        self.changes.append(place)
+        for loop in self.loops:
+            at_key = isinstance(key, ast.Name) and key.id == loop.keys[-1]
+            if loop.variable == variable and not at_key:
+                found = f"{ast.unparse(node)} changes what the loop goes over"
+                write = "a change at the loop's current key only, or a loop over the domain: for key in …"
+                raise DefinitionError("M032", place, found, write)
+
+    # --- expressions ----------------------------------------
 
     def _expression(self, node: ast.AST, changed: bool) -> bool:
+        branch = isinstance(node, (ast.IfExp, ast.BoolOp, ast.Lambda, ast.GeneratorExp, ast.ListComp))
+        self.branches += branch
         for child in ast.iter_child_nodes(node):
             changed = self._expression(child, changed)
+        self.branches -= branch
         return self._called(node, changed) if isinstance(node, ast.Call) else changed
 
     def _called(self, node: ast.Call, changed: bool) -> bool:
         function = self.stack[-1]
-        place = place_in(function, node)
         known = named_object(function, node.func)
-        if known in _GUARDS:
-            self.guards.append(place)
+        if known in GUARDS:
+            self.guards.append(place_in(function, node))
             if changed:
-                raise DefinitionError(
-                    "M011",
-                    place,
-                    f"the guard {ast.unparse(node)} after an assignment",
-                    "every require, given, disabled and bound before the first change on its path",
-                )
-            return changed
-        if known is language.implies and (node.lineno, node.col_offset) not in self.premises:
-            self.premises.append((node.lineno, node.col_offset))
-        if known is language.elapse:
-            if changed:
-                raise DefinitionError(
-                    "M015", place, "elapse after an assignment", "elapse(self) right after the guards"
-                )
-            if place not in self.elapses:
-                self.elapses.append(place)
-            self.changes.append(place)
+                found = f"the guard {ast.unparse(node)} after an assignment"
+                write = "every require, given, disabled and bound before the first change on its path"
+                raise DefinitionError("M011", place_in(function, node), found, write)
+        elif known is language.implies:
+            if (node.lineno, node.col_offset) not in self.premises:
+                self.premises.append((node.lineno, node.col_offset))
+        elif known is language.elapse:
+            self._elapse(node, changed)
             return True
-        if isinstance(node.func, ast.Attribute):
-            if node.func.attr in _CHANGES and self._own(node.func.value):
-                self.changes.append(place)
+        elif isinstance(node.func, ast.Attribute):
+            variable = self._own(node.func.value)
+            if node.func.attr in CHANGES and variable in self.variables:
+                key = node.args[0] if node.args and node.func.attr in ("add", "discard") else None
+                self._change(node, variable, key)
                 return True
             helper = helper_called(self.definition.cls, function, node.func)
             if helper is not None:
-                return self._call(helper, changed)
+                return self._call(helper, changed, node)
         return changed
 
-
-def helper_called(cls: type[Model], function: Callable[..., Any], node: ast.Attribute) -> FunctionType | None:
-    """The method of the model that `self.name` or `super().name` stands for in that function."""
-    match node.value:
-        case ast.Name(id=name) if name == _self_name(function_node(function)):
-            found = getattr(cls, node.attr, None)
-        case ast.Call(func=ast.Name(id="super"), args=[]):
-            found = next(_above(cls, function, node.attr), None)
-        case _:
-            return None
-    return found if isinstance(found, FunctionType) else None
-
-
-def _above(cls: type[Model], function: Callable[..., Any], name: str) -> Iterator[object]:
-    classes = list(cls.__mro__)
-    owner = next((i for i, k in enumerate(classes) if function in vars(k).values()), len(classes))
-    for k in classes[owner + 1 :]:
-        if name in vars(k):
-            yield vars(k)[name]
-
-
-def premise_sites(definition: Definition, function: Callable[..., Any]) -> list[tuple[int, int]]:
-    """The line and column of every `implies` that the predicate evaluates, its helpers included."""
-    flow = _Flow(definition, function)
-    flow.run()
-    return flow.premises
+    def _elapse(self, node: ast.Call, changed: bool) -> None:
+        function = self.stack[-1]
+        place = place_in(function, node)
+        found = ""
+        if [ast.unparse(argument) for argument in node.args] != [self_name(function)] or node.keywords:
+            found = f"{ast.unparse(node)}"
+        elif changed:
+            found = "elapse after an assignment"
+        elif self.branches:
+            found = "elapse under a condition or in a loop"
+        elif self.left:
+            found = "elapse after a return: some path of the tick moves no clock"
+        if found:
+            raise DefinitionError(
+                "M015", place, found, "elapse(self), once, right after the guards of a tick"
+            )
+        self.elapses.append(place)
+        self.changes.append(place)
 
 
-def clocks_of(domain: VariableDomain) -> bool:
-    """Whether a countdown or an elapsed time stands anywhere in the domain."""
-    match domain:
-        case Int(clock=clock):
-            return bool(clock)
-        case OptionOf(inner) | MapOf(_, inner) | SeqOf(inner, _):
-            return clocks_of(inner)
-        case RecordOf(_, fields):
-            return any(clocks_of(inner) for _, inner in fields)
-    return False
+def _parts(target: ast.expr) -> list[ast.expr]:
+    match target:
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            return [inner for part in parts for inner in _parts(part)]
+        case ast.Starred(value=value):
+            return _parts(value)
+    return [target]
+
+
+def _passed(node: ast.FunctionDef, call: ast.Call | None, name: str | None) -> str | None:
+    """What the called method calls the caller's local of that name."""
+    if call is None or name is None:
+        return None
+    parameters = [argument.arg for argument in node.args.args[1:]]
+    given = [*zip(parameters, call.args, strict=False), *((k.arg, k.value) for k in call.keywords)]
+    return next((p for p, value in given if isinstance(value, ast.Name) and value.id == name), None)
+
+
+def _loop_over(flow: Flow, node: ast.For) -> _Loop | None:
+    """The loop if it goes over a variable's own cells: each round may change the current key's alone."""
+    source, target = node.iter, node.target
+    first = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else None
+    key: ast.expr | None = target
+    match source:
+        case ast.Call(func=ast.Name(id="enumerate"), args=[inner, *_]):
+            source, key = inner, first
+        case ast.Call(func=ast.Attribute(value=inner, attr="keys" | "items" | "values" as view)):
+            source, key = inner, {"keys": target, "items": first}.get(view)
+    variable = flow.variable_read(source)
+    if variable is None:
+        return None
+    return _Loop(variable, [key.id if isinstance(key, ast.Name) else None])

@@ -1,7 +1,9 @@
-"""What can go wrong before or beside a verdict: mistakes in a model, refusals of an engine, faults while a model runs."""
+"""What can go wrong beside a verdict, and where: mistakes in a model, refusals, faults of a running model."""
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import dataclass
 
 
@@ -16,32 +18,55 @@ class Place:
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
+def display_path(module_name: str, file: str) -> str:
+    """The path that is printed: inside a package the dotted path, else relative to the working folder."""
+    module = sys.modules.get(module_name)
+    spec = getattr(module, "__spec__", None)
+    if spec is not None and "." in module_name:
+        name = module_name.replace(".", "/")
+        return f"{name}/__init__.py" if file.endswith("__init__.py") else f"{name}.py"
+    relative = os.path.relpath(file)
+    return file if relative.startswith("..") else relative
+
+
+def display_file(file: str) -> str:
+    """The printed path of a file, through the module that was loaded from it."""
+    for name, module in list(sys.modules.items()):
+        if getattr(module, "__file__", None) == file and name != "__main__":
+            return display_path(name, file)
+    return display_path("", file)
+
+
+def place_of_caller(own_file: str) -> Place:
+    """The line that is being executed in the innermost frame of another file than that one."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename in (own_file, __file__):
+        frame = frame.f_back
+    return Place(display_file(frame.f_code.co_filename), frame.f_lineno)
+
+
 class FalseworkError(Exception):
     """The root of every error that falsework raises for a user's input."""
 
 
-class DefinitionError(FalseworkError):
+class _Numbered(FalseworkError):
+    """An error with a code, a place, what was found there, and what to write instead."""
+
+    def __init__(self, code: str, place: Place | None, found: str, write: str) -> None:
+        self.code = code
+        self.place = place
+        self.found = found
+        self.write = write
+        where = f"{place}: " if place else ""
+        super().__init__(f"{where}{code} {found}\n  write: {write}")
+
+
+class DefinitionError(_Numbered):
     """A mistake in defining a model: numbered, placed, and saying what to write instead."""
 
-    def __init__(self, code: str, place: Place | None, found: str, write: str) -> None:
-        self.code = code
-        self.place = place
-        self.found = found
-        self.write = write
-        where = f"{place}: " if place else ""
-        super().__init__(f"{where}{code} {found}\n  write: {write}")
 
-
-class Refused(FalseworkError):
+class Refused(_Numbered):
     """A construct outside the subset that lowering understands; the class itself still runs."""
-
-    def __init__(self, code: str, place: Place | None, found: str, write: str) -> None:
-        self.code = code
-        self.place = place
-        self.found = found
-        self.write = write
-        where = f"{place}: " if place else ""
-        super().__init__(f"{where}{code} {found}\n  write: {write}")
 
 
 class InputError(FalseworkError):
@@ -49,7 +74,7 @@ class InputError(FalseworkError):
 
 
 class ModelFault(FalseworkError):
-    """The model itself went wrong while it ran: an index, a key, an exception in a predicate, an impure answer."""
+    """The model itself went wrong while it ran: an index, a key, an impure answer."""
 
 
 class Disabled(FalseworkError):
@@ -61,4 +86,12 @@ class CutByBound(FalseworkError):
 
     def __init__(self, place: tuple[str, int]) -> None:
         self.where = place
-        super().__init__(f"cut by bound at {place[0]}:{place[1]}")
+        super().__init__(place)
+
+    @property
+    def place(self) -> Place:
+        """The line of the call."""
+        return Place(display_file(self.where[0]), self.where[1])
+
+    def __str__(self) -> str:
+        return f"cut by bound at {self.place}"

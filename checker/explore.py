@@ -1,7 +1,8 @@
 """Breadth-first search over the class itself: the definition of what every other engine must answer.
 
-Queue order is the order of initial states, then of parents, actions and arguments; so the first trace to a violation is the
-shortest, and among the shortest the least. Everything is evaluated twice: an answer that differs is an impure model.
+Queue order is that of initial states, parents, actions, arguments: the first trace to a violation is a shortest
+one, and the least of these. Everything is evaluated twice on the spot, and once more in a second search, backwards:
+what differs depends on something that is no part of the state.
 """
 
 from __future__ import annotations
@@ -11,10 +12,9 @@ from collections.abc import Callable, Mapping
 
 from falsework.accounting import Bounds, Stop, Tally, Violation
 from falsework.definition import Action, Definition, Property
-from falsework.errors import CutByBound, Place
+from falsework.errors import CutByBound
 from falsework.judge import IMPURE, applies, judge, step_arguments
 from falsework.language import deadlock, values_stay_in_domain
-from falsework.source import display_file
 from falsework.state import State
 from falsework.trace import Fault, Faulted, Label, Taken, Trace, instances, starts, take
 
@@ -23,26 +23,26 @@ Progress = Callable[[Tally, int], None]
 
 
 class _Search:
-    def __init__(self, definition: Definition, bounds: Bounds) -> None:
+    def __init__(self, definition: Definition, bounds: Bounds, *, backwards: bool = False) -> None:
         self.definition = definition
         self.tally = Tally(definition, "explore", bounds)
+        self.order, self.times = (-1, 1) if backwards else (1, 2)
         self.trace_of: dict[State, Trace] = {}  # every state that is reached, the violating ones included
-        self.labels = [(action, list(instances(definition, action))) for action in definition.actions]
+        self.steps = [(a, label) for a in definition.actions for label in instances(definition, a)]
 
-    def run(self, progress: Progress | None) -> Tally:
+    def run(self, progress: Progress) -> Tally:
         frontier = self.start()
         while self.level_ends(frontier, progress):
-            frontier = [after for before in frontier for after in self.expand(before)]
+            frontier = [after for before in frontier[:: self.order] for after in self.expand(before)]
         return self.tally
 
-    def level_ends(self, frontier: list[State], progress: Progress | None) -> bool:
+    def level_ends(self, frontier: list[State], progress: Progress) -> bool:
         """Counts the level that has just been reached; whether there is another one to look for."""
         tally, bounds = self.tally, self.tally.bounds
-        if len(self.trace_of) > tally.states:
-            tally.levels.append(len(self.trace_of) - tally.states)
-            tally.states = len(self.trace_of)
-        if progress is not None:
-            progress(tally, len(frontier))
+        if found := len(self.trace_of) - tally.states:
+            tally.levels.append(found)
+            tally.states += found
+        progress(tally, len(frontier))
         if not frontier or tally.fault is not None or (tally.violations and not bounds.every):
             return False
         if bounds.max_depth is not None and tally.depth >= bounds.max_depth:
@@ -56,50 +56,40 @@ class _Search:
         fresh: list[State] = []
         try:
             for taken in starts(self.definition):
-                path = Trace(taken.label if self.definition.initials else None)
-                fresh += self.arrive(path, taken, [])
+                fresh += self.arrive(Trace(taken.label if self.definition.initials else None), taken, [])
         except Faulted as fault:
             self.fault(fault, Trace(None))
         return fresh
 
     def expand(self, before: State) -> list[State]:
-        """Every step from the state is counted and judged; the answer is the new states that break nothing."""
+        """Counts and judges every step from there; the new states that break nothing."""
         fresh: list[State] = []
-        stuck = True
-        trace = self.trace_of[before]
-        for action, labels in self.labels:
-            covered = self.tally.coverage[action.name]
-            for label in labels:
-                path = Trace(trace.start, (*trace.steps, label))
-                try:
-                    taken = self.step(action, before, label)
-                except CutByBound as cut:
-                    place = Place(display_file(cut.where[0]), cut.where[1])
-                    self.tally.cuts[place] = self.tally.cuts.get(place, 0) + 1
-                    covered.enabled += 1
-                    covered.cut += 1
-                    stuck = False
+        stuck, trace = True, self.trace_of[before]
+        for action, label in self.steps[:: self.order]:
+            covered, path = self.tally.coverage[action.name], Trace(trace.start, (*trace.steps, label))
+            try:
+                if (taken := self.step(action, before, label)) is None:
                     continue
-                except Faulted as fault:
-                    self.fault(fault, path)
-                    stuck = False
-                    continue
-                if taken is not None:
-                    stuck = False
-                    covered.enabled += 1
-                    covered.fired += 1
-                    covered.self_loops += taken.state == before
-                    self.tally.transitions += 1
-                    fresh += self.arrive(path, taken, self.broken_by(path, action, before, taken))
+                covered.fired += 1
+                covered.self_loops += taken.state == before
+                self.tally.transitions += 1
+                fresh += self.arrive(path, taken, self.broken_by(path, action, before, taken))
+            except CutByBound as cut:
+                self.tally.cuts[cut.place] = self.tally.cuts.get(cut.place, 0) + 1
+                covered.cut += 1
+            except Faulted as fault:
+                self.fault(fault, path)
+            covered.enabled = covered.fired + covered.cut
+            stuck = False
         if stuck and not any(self.holds(prop, before, trace) for prop in self.definition.terminals):
             self.violate(deadlock, trace)
         return fresh
 
     def step(self, action: Action, before: State, label: Label) -> Taken | None:
-        taken = take(self.definition, action, before, label)
-        if take(self.definition, action, before, label) != taken:
+        taken = [take(self.definition, action, before, label) for _ in range(self.times)]
+        if taken[0] != taken[-1]:
             raise Faulted(IMPURE.format(label), action.place)
-        return taken
+        return taken[0]
 
     def broken_by(self, path: Trace, action: Action, before: State, taken: Taken) -> list[Property]:
         known = step_arguments(action, taken.label, taken.answer, before)
@@ -107,11 +97,11 @@ class _Search:
         return [p for p in judged if not self.holds(p, taken.state, path, known)]
 
     def arrive(self, path: Trace, taken: Taken, broken: list[Property]) -> list[State]:
-        """Judges the state that the path ends in; the answer is that state if it is new and nothing is broken."""
+        """Judges the state that the path ends in: that state alone if it is new and nothing is broken."""
         if taken.outside:
             self.violate(values_stay_in_domain, path, taken.outside)
             return []
-        if not broken:
+        if new := not broken:
             if taken.state in self.trace_of:
                 return []
             self.trace_of[taken.state] = path
@@ -119,26 +109,18 @@ class _Search:
                 if self.tally.witnesses[witness.name] is None and self.holds(witness, taken.state, path):
                     self.tally.witnesses[witness.name] = len(path)
                     self.tally.witness_traces[witness.name] = path
-        state_invariants = [p for p in self.definition.invariants if p.kind == "state"]
-        broken = broken + [
-            p for p in state_invariants if not self.holds(p, taken.state, path, count=not broken)
-        ]
+        judged = [p for p in self.definition.invariants if p.kind == "state"]
+        broken = broken + [p for p in judged if not self.holds(p, taken.state, path, count=new)]
         for prop in broken:
             self.violate(prop.name, path)
         return [] if broken else [taken.state]
 
     def holds(
-        self,
-        prop: Property,
-        state: State,
-        path: Trace,
-        known: Mapping[str, object] | None = None,
-        *,
-        count: bool = True,
+        self, prop: Property, state: State, path: Trace, known: Mapping[str, object] = {}, count: bool = True
     ) -> bool:
-        """The predicate's answer there; its true premises are counted, its fault ends the search with the level."""
+        """The predicate's answer; its true premises are counted, its fault ends the search with the level."""
         try:
-            answer, premises = judge(self.definition, prop, state, known)
+            answer, premises = judge(self.definition, prop, state, known, times=self.times)
         except Faulted as fault:
             self.fault(fault, path, prop.name)
             return True
@@ -151,13 +133,17 @@ class _Search:
         self.tally.violations.setdefault(name, Violation(name, trace, outside))
 
     def fault(self, fault: Faulted, trace: Trace, at: str = "") -> None:
-        if self.tally.fault is None:
-            self.tally.fault = Fault(fault.message, fault.place, trace, at)
+        self.tally.fault = self.tally.fault or Fault(fault.message, fault.place, trace, at)
 
 
 def explore(definition: Definition, bounds: Bounds | None = None, progress: Progress | None = None) -> Tally:
     """The whole search, counted; a fault of the model ends it at the end of the level."""
     began = time.process_time()
-    tally = _Search(definition, bounds or Bounds()).run(progress)
+    tally = _Search(definition, bounds or Bounds()).run(progress or (lambda *_: None))
+    if tally.fault is None:
+        again = _Search(definition, tally.bounds, backwards=True).run(lambda *_: None)
+        steps = [{name: found.steps for name, found in t.violations.items()} for t in (tally, again)]
+        if tally.counts() | {"violations": steps[0]} != again.counts() | {"violations": steps[1]}:
+            tally.fault = Fault(IMPURE.format("the search"), definition.place)
     tally.seconds = time.process_time() - began
     return tally

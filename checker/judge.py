@@ -1,4 +1,4 @@
-"""A predicate of the model, evaluated on the class: the one judge of states and steps outside the engines' own code."""
+"""A predicate evaluated on the class: the one judge of states and steps outside the engines' own code."""
 
 from __future__ import annotations
 
@@ -23,45 +23,49 @@ def applies(prop: Property, action: Action) -> bool:
 def step_arguments(action: Action, label: Label, answer: object, before: State) -> dict[str, object]:
     """What a step invariant may read by name; `before` is made live for each evaluation."""
     names = (name for name, _ in action.parameters)
-    return {
-        "answer": answer,
-        "row": action.row,
-        "before": before,
-        **dict(zip(names, label.arguments, strict=True)),
-    }
+    arguments = dict(zip(names, label.arguments, strict=True))
+    return {"answer": answer, "row": action.row, "before": before, **arguments}
 
 
 def judge(
-    definition: Definition, prop: Property, state: State, known: Mapping[str, object] | None = None
+    definition: Definition,
+    prop: Property,
+    state: State,
+    known: Mapping[str, object] | None = None,
+    *,
+    times: int = 2,
 ) -> tuple[bool, Counter[tuple[int, int]]]:
-    """The predicate's answer there and its true premises by line and column.
+    """The predicate's answer there, and its true premises by line and column.
 
-    It is evaluated twice; raises Faulted where it raises, or where the second answer differs (the model is impure).
+    Raises Faulted where it raises, where it answers anything but True or False, or where a second evaluation
+    differs: then the model is impure.
     """
     seen: Counter[PremiseSite] = Counter()
-    answers = [_once(definition, prop, state, known or {}, recorder) for recorder in (seen, None)]
-    if answers[0] != answers[1]:
-        raise Faulted(IMPURE.format(prop.name), prop.place)
-    return answers[0], Counter({(line, column): times for (_, line, column), times in seen.items()})
+    answer = _once(definition, prop, state, known or {}, seen)
+    for _ in range(times - 1):
+        if _once(definition, prop, state, known or {}, None) is not answer:
+            raise Faulted(IMPURE.format(prop.name), prop.place)
+    return answer, Counter({(line, column): count for (_, line, column), count in seen.items()})
 
 
 def _once(
     definition: Definition,
     prop: Property,
     state: State,
-    known: Mapping[str, object],
+    known: Mapping[str, Any],
     recorder: Counter[PremiseSite] | None,
 ) -> bool:
-    arguments: list[Any] = [
-        live(definition, known["before"]) if a == "before" else known[a] for a in prop.arguments
-    ]  # type: ignore[arg-type]
+    arguments = [live(definition, known["before"]) if a == "before" else known[a] for a in prop.arguments]
     count_premises(recorder)
     try:
-        return bool(prop.function(live(definition, state), *arguments))
+        answer: object = prop.function(live(definition, state), *arguments)
     except Exception as problem:  # noqa: BLE001  whatever a user's predicate raises is a fault of the model
-        raise faulted(definition, problem) from None
+        raise faulted(definition, problem, prop.place) from None
     finally:
         count_premises(None)
+    if not isinstance(answer, bool):
+        raise Faulted(f"{prop.name} answered {answer!r}, not a bool", prop.place)
+    return answer
 
 
 def broken_in(definition: Definition, state: State) -> Iterator[str]:

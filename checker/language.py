@@ -1,7 +1,7 @@
 """The modelling language: what a model's file imports, and nothing else.
 
-A model is an ordinary typed class. Its constants are capital ClassVars, its state variables every other annotated name, its
-actions the decorated methods whose parameters over finite domains are the only nondeterminism.
+A model is an ordinary typed class. Its constants are capital ClassVars, its state variables every other
+annotated name, its actions the decorated methods, whose parameters over finite domains are all that is open.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import CodeType, FunctionType
 from typing import Any, TypeVar, cast, overload
 
 from falsework.domains import (
@@ -26,13 +27,14 @@ from falsework.domains import (
     Upto,
     VariableDomain,
 )
-from falsework.errors import CutByBound, Disabled
-from falsework.values import Map, Record, Seq, Set, copied, replace
+from falsework.errors import CutByBound, DefinitionError, Disabled, place_of_caller
+from falsework.values import Map, Record, Seq, Set, assigned, replace
 
 __all__ = [
-    "Below", "Between", "Countdown", "Elapsed", "Length", "Map", "Model", "Record", "Row", "Seq", "Set", "Upto", "action",
-    "bound", "configuration", "count", "deadlock", "disabled", "elapse", "fault", "first", "given", "implies", "initial", "internal",
-    "invariant", "reachable", "replace", "require", "rows", "terminal", "tick", "twin", "values_stay_in_domain",
+    "Below", "Between", "Countdown", "Elapsed", "Length", "Map", "Model", "Record", "Row", "Seq", "Set",
+    "Upto", "action", "bound", "configuration", "count", "deadlock", "disabled", "elapse", "fault", "first",
+    "given", "implies", "initial", "internal", "invariant", "reachable", "replace", "require", "rows",
+    "terminal", "tick", "twin", "values_stay_in_domain",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -53,7 +55,7 @@ class Mark:
     kind: str
     source: tuple[str, ...] = ()
     on: str | None = None
-    rows: tuple[Row, ...] = ()
+    rows: tuple[Row, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -75,11 +77,23 @@ class Role:
     source: tuple[str, ...] = ()
 
 
+def _misused(found: str, write: str) -> DefinitionError:
+    return DefinitionError("M026", place_of_caller(__file__), found, write)
+
+
 def _sources(source: Source) -> tuple[str, ...]:
-    return (source,) if isinstance(source, str) and source else tuple(source)
+    found: Any = (source,) if isinstance(source, str) else source
+    if source == "":
+        return ()
+    if not isinstance(found, tuple) or not all(isinstance(rule, str) and rule for rule in found):
+        raise _misused(f"source={source!r}", 'source="RULE" or source=("RULE", "RULE")')
+    return found
 
 
 def _marked(function: F, mark: Mark) -> F:
+    if not isinstance(function, FunctionType):
+        found = f"@{mark.kind} on a {type(function).__name__}, which is no plain method"
+        raise _misused(found, f"@{mark.kind} right above the def of a method")
     marks: tuple[Mark, ...] = getattr(function, "__falsework_marks__", ())
     function.__falsework_marks__ = (*marks, mark)  # type: ignore[attr-defined]
     return function
@@ -88,7 +102,7 @@ def _marked(function: F, mark: Mark) -> F:
 def _decorator(kind: str, doc: str) -> Any:
     def decorate(function: Any = None, /, *, source: Source = ()) -> Any:
         mark = Mark(kind, _sources(source))
-        return _marked(function, mark) if function is not None else lambda given: _marked(given, mark)
+        return _marked(function, mark) if function is not None else lambda method: _marked(method, mark)
 
     decorate.__name__ = decorate.__qualname__ = kind
     decorate.__doc__ = doc
@@ -127,14 +141,21 @@ def invariant(function: F, /) -> F: ...
 @overload
 def invariant(*, on: Callable[..., Any] | None = None, source: Source = ()) -> Callable[[F], F]: ...
 def invariant(function: Any = None, /, *, on: Callable[..., Any] | None = None, source: Source = ()) -> Any:
-    """What holds in every state; with a parameter `before`, of every step; with `on`, of every step of that action."""
-    mark = Mark("invariant", _sources(source), None if on is None else on.__name__)
-    return _marked(function, mark) if function is not None else lambda given: _marked(given, mark)
+    """What holds of every state; with a parameter `before`, of every step; with `on`, of that action's."""
+    mark = Mark("invariant", _sources(source), None if on is None else getattr(on, "__name__", repr(on)))
+    return _marked(function, mark) if function is not None else lambda method: _marked(method, mark)
 
 
 def rows(catalog: Iterable[Row], *, source: Source = ()) -> Callable[[F], F]:
-    """One action a row, named as the row and placed at its file and line; the method's `row` parameter is that row."""
-    mark = Mark("action", _sources(source), rows=tuple(catalog))
+    """One action a row, named as the row and placed at its file and line; the parameter `row` is that row."""
+    taken: tuple[Any, ...] = tuple(catalog)
+    if odd := [row for row in taken if not isinstance(row, Row)]:
+        raise _misused(
+            f"rows of a catalogue that holds {odd[0]!r}", "instances of Row, or of a frozen subclass of it"
+        )
+    if not taken:
+        raise _misused("rows of an empty catalogue", "at least one row: without one there is no action")
+    mark = Mark("action", _sources(source), rows=taken)
     return lambda function: _marked(function, mark)
 
 
@@ -143,8 +164,14 @@ def twin(
 ) -> Callable[[C], C]:
     """A model that is wrong on purpose: it breaks exactly these properties, each first in that many steps.
 
-    A witness that the twin no longer reaches is declared with None. `within` names the configuration it is checked in.
+    A witness that the twin no longer reaches is declared with None. `within` names the configuration it is
+    checked in.
     """
+    declared: object = breaks
+    if not isinstance(declared, Mapping) or not declared:
+        raise _misused(
+            f"a twin with breaks={breaks!r}", "breaks={Model.invariant: steps}: a twin breaks something"
+        )
     return _with_role(Role("twin", dict(breaks), within, _sources(source)))
 
 
@@ -152,8 +179,12 @@ def configuration(
     *, holds: bool = False, breaks: Mapping[Any, int | None] | None = None, source: Source = ()
 ) -> Callable[[C], C]:
     """The same model with other constants: it holds, or it breaks exactly these properties."""
-    if holds == bool(breaks):
-        raise TypeError("a configuration says holds=True, or breaks={invariant: steps}, and not both")
+    declared: object = breaks or {}
+    if not isinstance(declared, Mapping) or holds == bool(breaks):
+        raise _misused(
+            f"a configuration with holds={holds!r}, breaks={breaks!r}",
+            "holds=True, or breaks={Model.invariant: steps}, and not both",
+        )
     return _with_role(Role("configuration", dict(breaks or {}), None, _sources(source)))
 
 
@@ -162,6 +193,15 @@ _roles: list[type] = []
 
 def _with_role(role: Role) -> Callable[[C], C]:
     def decorate(cls: C) -> C:
+        decorated: object = cls
+        if not (isinstance(decorated, type) and issubclass(decorated, Model)):
+            raise _misused(
+                f"@{role.kind} on {cls!r}, which is no model", f"@{role.kind} above a subclass of a model"
+            )
+        if (known := role_of(cls)) is not None:
+            raise _misused(
+                f"@{role.kind} on {cls.__name__}, a {known.kind} already", "one of the two decorators"
+            )
         cls.__falsework_role__ = role  # type: ignore[attr-defined]
         _roles.append(cls)
         return cls
@@ -179,7 +219,7 @@ def classes_with_roles() -> Sequence[type]:
     return tuple(_roles)
 
 
-# --- guards ---------------------------------------------------------------------------------------------------------
+# --- guards ----------------------------------------
 
 
 def require(condition: object) -> None:
@@ -207,29 +247,41 @@ def bound(condition: object) -> None:
         raise CutByBound((caller.f_code.co_filename, caller.f_lineno))
 
 
-# --- words of predicates ----------------------------------------------------------------------------------------------
+# --- words of predicates ----------------------------------------
 
 PremiseSite = tuple[str, int, int]
-_premises: Counter[PremiseSite] | None = None
+"""The file, line and column of a call of `implies`."""
+
+
+class _Premises:
+    """Where true premises are counted, if anywhere."""
+
+    counter: Counter[PremiseSite] | None = None
+    sites: dict[tuple[CodeType, int], PremiseSite] = {}
 
 
 def implies(premise: object, conclusion: object) -> bool:
-    """False only where the premise is true and the conclusion is not. Both sides are evaluated; true premises are counted."""
-    if premise and _premises is not None:
-        _premises[_call_site()] += 1
+    """False only where the premise is true and the conclusion is not.
+
+    Both sides are evaluated; true premises are counted.
+    """
+    if premise and _Premises.counter is not None:
+        _Premises.counter[_call_site()] += 1
     return bool(not premise or conclusion)
 
 
 def _call_site() -> PremiseSite:
     caller = sys._getframe(2)
-    line, _, column, _ = list(caller.f_code.co_positions())[caller.f_lasti // 2]
-    return caller.f_code.co_filename, line or 0, column or 0
+    key = (caller.f_code, caller.f_lasti)
+    if key not in _Premises.sites:
+        line, _, column, _ = list(caller.f_code.co_positions())[caller.f_lasti // 2]
+        _Premises.sites[key] = (caller.f_code.co_filename, line or 0, column or 0)
+    return _Premises.sites[key]
 
 
 def count_premises(counter: Counter[PremiseSite] | None) -> None:
     """From now on true premises are counted there (None: nowhere)."""
-    global _premises
-    _premises = counter
+    _Premises.counter = counter
 
 
 def first(items: Iterable[T]) -> T | None:
@@ -242,11 +294,11 @@ def count(items: Iterable[object]) -> int:
     return sum(1 for item in items if item)
 
 
-# --- the class ----------------------------------------------------------------------------------------------------------
+# --- the class ----------------------------------------
 
 
 class Model:
-    """The base of every model. An instance is one state; calling an action on it takes the step, or raises Disabled."""
+    """What every model is: an instance is one state, and an action takes the step or raises Disabled."""
 
     def __init__(self) -> None:
         from falsework.definition import definition_of
@@ -259,7 +311,10 @@ class Model:
         if name not in self.__dict__:
             known = ", ".join(self.__dict__)
             raise AttributeError(f"{type(self).__name__} has no state variable {name}; it has {known}")
-        self.__dict__[name] = copied(value)
+        self.__dict__[name] = assigned(name, self.__dict__[name], value)
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"the state variable {name} cannot be deleted")
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self.__dict__ == other.__dict__
@@ -291,10 +346,7 @@ def _moved(domain: VariableDomain, value: Any) -> Any:
         case RecordOf(cls, fields):
             return cls(*(_moved(inner, getattr(value, name)) for name, inner in fields))
         case MapOf(_, inner):
-            moved = value.copied()
-            for key in moved:
-                moved[key] = _moved(inner, moved[key])
-            return moved
+            return Map.of({key: _moved(inner, item) for key, item in value.items()})
         case SeqOf(inner, _):
             return Seq.over([_moved(inner, item) for item in value])
     return value

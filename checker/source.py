@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
+import inspect
 import linecache
-import os
 import sys
-from collections.abc import Callable
-from types import FunctionType
+from collections.abc import Callable, Iterator
+from types import CellType, FunctionType
 from typing import Any
 
-from falsework.errors import DefinitionError, Place
+from falsework.errors import DefinitionError, Place, display_path
 
-
-def display_path(module_name: str, file: str) -> str:
-    """The path that is printed: of a module inside a package its dotted path, else relative to the working folder."""
-    module = sys.modules.get(module_name)
-    spec = getattr(module, "__spec__", None)
-    if spec is not None and "." in module_name:
-        name = module_name.replace(".", "/")
-        return f"{name}/__init__.py" if os.path.basename(file) == "__init__.py" else f"{name}.py"
-    relative = os.path.relpath(file)
-    return file if relative.startswith("..") else relative
-
-
-def display_file(file: str) -> str:
-    """The printed path of a file, through the module that was loaded from it."""
-    for name, module in list(sys.modules.items()):
-        if getattr(module, "__file__", None) == file and name != "__main__":
-            return display_path(name, file)
-    return display_path("", file)
+_READ = (OSError, SyntaxError, ValueError)
 
 
 def function_file(function: Callable[..., Any]) -> str:
@@ -45,6 +29,11 @@ def function_place(function: Callable[..., Any]) -> Place:
     except DefinitionError:
         line = function.__code__.co_firstlineno
     return Place(display_path(function.__module__, function_file(function)), line)
+
+
+def place_in(function: Callable[..., Any], node: ast.AST) -> Place:
+    """The place of a node of the function's syntax tree."""
+    return Place(display_path(function.__module__, function_file(function)), getattr(node, "lineno", 0))
 
 
 @functools.lru_cache(maxsize=64)
@@ -71,44 +60,50 @@ def function_node(function: Callable[..., Any]) -> ast.FunctionDef:
     code = function.__code__
     try:
         return _functions(code.co_filename)[code.co_name, code.co_firstlineno]
-    except (OSError, SyntaxError, KeyError):
-        place = Place(display_path(function.__module__, code.co_filename), code.co_firstlineno)
+    except (*_READ, KeyError):
         raise DefinitionError(
             "M001",
-            place,
+            Place(display_path(function.__module__, code.co_filename), code.co_firstlineno),
             f"the source of {function.__qualname__} cannot be read there",
-            "the model in a file of its own, and start again after editing it",
+            "the model in a file that is imported, not at a prompt or under exec; after an edit, start again",
         ) from None
 
 
+def annotations_of(cls: type) -> dict[str, Any]:
+    """The annotations that this very class statement carries, unresolved."""
+    return inspect.get_annotations(cls)
+
+
+def _file_of(cls: type) -> str | None:
+    return getattr(sys.modules.get(cls.__module__), "__file__", None)
+
+
 def class_nodes(cls: type) -> list[ast.ClassDef]:
-    """Every class statement of that name at the same nesting in the class's file; empty where there is no source."""
-    module = sys.modules.get(cls.__module__)
-    file = getattr(module, "__file__", None)
-    if file is None or "<locals>" in cls.__qualname__:
+    """Every class statement of that name in the same body of the file; empty where there is no source."""
+    file = _file_of(cls)
+    if file is None:
         return []
     try:
         body: list[ast.stmt] = module_tree(file).body
-    except (OSError, SyntaxError):
+    except _READ:
         return []
     *outer, name = cls.__qualname__.split(".")
     for part in outer:
-        inside = [node for node in body if isinstance(node, ast.ClassDef) and node.name == part]
-        body = inside[0].body if inside else []
+        if part != "<locals>":
+            scopes = [n for n in body if isinstance(n, (ast.ClassDef, ast.FunctionDef)) and n.name == part]
+            body = scopes[0].body if scopes else []
     return [node for node in body if isinstance(node, ast.ClassDef) and node.name == name]
 
 
 def class_place(cls: type) -> Place:
     """The line of the class statement, as near as can be told."""
     nodes = class_nodes(cls)
-    module = sys.modules.get(cls.__module__)
-    file = getattr(module, "__file__", None)
+    file = _file_of(cls)
     if nodes:
         return Place(display_path(cls.__module__, file or ""), nodes[0].lineno)
     for value in vars(cls).values():
         if isinstance(value, FunctionType):
-            place = function_place(value)
-            return Place(place.file, place.line)
+            return function_place(value)
     return Place(display_path(cls.__module__, file) if file else cls.__module__)
 
 
@@ -116,11 +111,67 @@ def name_line(cls: type, name: str) -> Place:
     """The line at which the class body assigns or annotates the name, or the class itself."""
     for node in class_nodes(cls):
         for statement in node.body:
-            match statement:
-                case ast.AnnAssign(target=ast.Name(id=found)) if found == name:
-                    return Place(class_place(cls).file, statement.lineno)
-                case ast.Assign(targets=[ast.Name(id=found)]) if found == name:
-                    return Place(class_place(cls).file, statement.lineno)
-                case ast.FunctionDef(name=found) if found == name:
-                    return Place(class_place(cls).file, statement.lineno)
+            if name in names_bound(statement):
+                return Place(class_place(cls).file, statement.lineno)
     return class_place(cls)
+
+
+def names_bound(statement: ast.stmt) -> list[str]:
+    """The names that a statement of a class body defines."""
+    match statement:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return [name]
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            return [name]
+        case ast.Assign(targets=targets):
+            return [target.id for target in targets if isinstance(target, ast.Name)]
+    return []
+
+
+# --- what a name in a method stands for ----------------------------------------
+
+
+def named_object(function: Callable[..., Any], node: ast.expr) -> object:
+    """What a plain or dotted name around the function stands for; None where it is a local or unknown."""
+    if isinstance(node, ast.Name):
+        free = function.__code__.co_freevars
+        if node.id in free:
+            return _content((function.__closure__ or ())[free.index(node.id)])
+        return function.__globals__.get(node.id, getattr(builtins, node.id, None))
+    if isinstance(node, ast.Attribute):
+        owner = named_object(function, node.value)
+        return getattr(owner, node.attr, None) if owner is not None and not isinstance(owner, type) else None
+    return None
+
+
+def _content(cell: CellType) -> object:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return None
+
+
+def self_name(function: Callable[..., Any]) -> str:
+    """What the method calls its instance."""
+    arguments = function_node(function).args
+    return next((argument.arg for argument in (*arguments.posonlyargs, *arguments.args)), "self")
+
+
+def helper_called(cls: type, function: Callable[..., Any], node: ast.Attribute) -> FunctionType | None:
+    """The method that `self.name`, `before.name` or `super().name` stands for in that function."""
+    match node.value:
+        case ast.Name(id=name) if name in (self_name(function), "before"):
+            found = getattr(cls, node.attr, None)
+        case ast.Call(func=ast.Name(id="super"), args=[]):
+            found = next(_above(cls, function, node.attr), None)
+        case _:
+            return None
+    return found if isinstance(found, FunctionType) else None
+
+
+def _above(cls: type, function: Callable[..., Any], name: str) -> Iterator[object]:
+    classes = list(cls.__mro__)
+    own = (i for i, k in enumerate(classes) if any(value is function for value in vars(k).values()))
+    for k in classes[next(own, len(classes)) + 1 :]:
+        if name in vars(k):
+            yield vars(k)[name]

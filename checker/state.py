@@ -10,7 +10,7 @@ from falsework.domains import MapOf, SeqOf, SetOf, VariableDomain, freeze, spell
 from falsework.language import Model
 
 State = tuple[Any, ...]
-"""The frozen variables in the order of their definition: Map and Seq as tuples of cells, Set as a tuple of members."""
+"""The frozen variables in order of definition: Map and Seq as tuples of cells, Set as a tuple of members."""
 
 
 def live(definition: Definition, state: State) -> Model:
@@ -39,7 +39,7 @@ def digest(state: State) -> str:
 
 
 def columns(domain: VariableDomain, cell: Any) -> str:
-    """A frozen variable as a table prints it: the cells of a map side by side, a set in braces, a sequence in brackets."""
+    """A frozen variable as a table prints it: a map's cells side by side, {a set}, [a sequence]."""
     match domain:
         case MapOf():
             return " ".join(map(spell, cell))

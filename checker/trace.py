@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from falsework.definition import Action, Definition
 from falsework.domains import spell
-from falsework.errors import CutByBound, Disabled, InputError, Place
+from falsework.errors import CutByBound, Disabled, InputError, Place, display_file
 from falsework.language import Model
-from falsework.source import display_file
 from falsework.state import State, frozen, live
 
 
@@ -48,7 +48,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Fault:
-    """The model itself went wrong: the exception, its line, and the step at which it happened (None: a predicate)."""
+    """The model itself went wrong: what was raised, its line, the way there, and the predicate, if any."""
 
     message: str
     place: Place | None
@@ -65,26 +65,22 @@ class Faulted(Exception):
         super().__init__(message)
 
 
-def faulted(definition: Definition, problem: Exception) -> Faulted:
-    """The exception as a fault placed at the innermost line of the model's own code."""
-    files = {k.__module__: None for k in definition.cls.__mro__}
-    place = None
+def faulted(definition: Definition, problem: Exception, otherwise: Place | None = None) -> Faulted:
+    """The exception as a fault, placed at the innermost line of the model's own code that it passed."""
+    own = {k.__module__ for k in definition.cls.__mro__} - {Model.__module__}
+    place = otherwise
     trail = problem.__traceback__
     while trail is not None:
-        if (
-            trail.tb_frame.f_globals.get("__name__") in files
-            and trail.tb_frame.f_globals.get("__name__") != Model.__module__
-        ):
+        if trail.tb_frame.f_globals.get("__name__") in own:
             place = Place(display_file(trail.tb_frame.f_code.co_filename), trail.tb_lineno)
         trail = trail.tb_next
-    kind = "" if type(problem).__module__.startswith("falsework") else f"{type(problem).__name__}: "
-    return Faulted(f"{kind}{problem}", place)
+    kind = "" if type(problem).__module__.startswith("falsework") else type(problem).__name__
+    return Faulted(": ".join(part for part in (kind, str(problem)) if part) or type(problem).__name__, place)
 
 
 def instances(definition: Definition, action: Action) -> Iterator[Label]:
-    """Every label of the action, its arguments in domain order, the first slowest."""
-    import itertools
-
+    """Every label of the action of that model, its arguments in domain order, the first slowest."""
+    assert action in definition.actions + definition.initials
     for arguments in itertools.product(*(tuple(domain.values()) for _, domain in action.parameters)):
         yield Label(action.name, arguments)
 
@@ -99,10 +95,15 @@ def take(definition: Definition, action: Action, before: State, label: Label) ->
         return None
     except CutByBound:
         raise
-    except Exception as problem:
-        raise faulted(definition, problem) from None
-    if action.answer is not None and not action.answer.contains(answer):
+    except Exception as problem:  # noqa: BLE001  whatever a user's action raises is a fault of the model
+        raise faulted(definition, problem, action.place) from None
+    if action.answer is None:
+        if answer is not None:
+            raise Faulted(f"{action.name} answered {answer!r} and declares no answer", action.place)
+    elif not action.answer.contains(answer):
         outside = outside or f"answer = {spell(answer)}"
+    else:
+        answer = action.answer.canonical(answer)
     return Taken(label, state, answer, outside)
 
 
@@ -119,9 +120,9 @@ def starts(definition: Definition) -> Iterator[Taken]:
 
 
 def replay(definition: Definition, trace: Trace) -> list[Taken]:
-    """Every step executed on the class, the start first; raises InputError at the first step that cannot be taken."""
+    """Every step executed on the class, the start first; raises InputError where one cannot be taken."""
     actions = {action.name: action for action in definition.actions}
-    taken = [start for start in starts(definition) if trace.start is None or start.label == trace.start][:1]
+    taken = [start for start in starts(definition) if trace.start in (None, start.label)][:1]
     if not taken:
         raise InputError(f"{definition.name} has no initial state {trace.start}")
     for number, label in enumerate(trace.steps, 1):

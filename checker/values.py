@@ -1,16 +1,16 @@
 """The values that a state is made of: total maps, sets, bounded sequences and frozen records.
 
-Each is bound to its domain when a model is instantiated; until then `Map(0)` in a class body is only an initial value.
-A key outside the domain, or an index past the end, is a fault of the model at that line.
+Each is bound to its domain when a model is instantiated; until then `Map(0)` in a class body is only an
+initial value. A key outside the domain, or an index past the end, is a fault of the model at that line.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator
-from typing import Any, Generic, TypeVar, dataclass_transform, overload
+from typing import Any, Generic, TypeVar, dataclass_transform
 
-from falsework.errors import ModelFault
+from falsework.errors import DefinitionError, ModelFault, place_of_caller
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -23,7 +23,15 @@ class Record:
     """A frozen record of scalars, options and records; change it with `replace`."""
 
     def __init_subclass__(cls) -> None:
-        dataclasses.dataclass(frozen=True)(cls)
+        try:
+            dataclasses.dataclass(frozen=True)(cls)
+        except (TypeError, ValueError) as problem:
+            raise DefinitionError(
+                "M031",
+                place_of_caller(__file__),
+                f"the record {cls.__name__}: {problem}",
+                "fields of finite domains, those with a default last, each default a value of its domain",
+            ) from None
 
 
 def replace(record: R, /, **changes: Any) -> R:
@@ -39,6 +47,8 @@ class Map(Generic[K, V]):
 
     __slots__ = ("_cells", "default")
 
+    default: V
+
     def __init__(self, default: V) -> None:
         self.default = default
         self._cells: dict[K, V] | None = None
@@ -48,6 +58,13 @@ class Map(Generic[K, V]):
         """A map whose every key has the default."""
         made = cls(default)
         made._cells = dict.fromkeys(keys, default)
+        return made
+
+    @classmethod
+    def of(cls, cells: dict[K, V]) -> Map[K, V]:
+        """A map with just these cells, which are its own from now on."""
+        made = cls.__new__(cls)
+        made._cells = cells
         return made
 
     def _all(self) -> dict[K, V]:
@@ -101,11 +118,17 @@ class Map(Generic[K, V]):
     def __repr__(self) -> str:
         return f"Map({self.default!r})" if self._cells is None else f"Map({self._cells!r})"
 
+    def domain(self) -> tuple[K, ...] | None:
+        """Every key, or None where it is bound to no domain yet."""
+        return None if self._cells is None else tuple(self._cells)
+
+    def anew(self, initial: Map[K, V]) -> Map[K, V]:
+        """What a class body's `Map(default)` is over these keys."""
+        return Map.over(self._all(), initial.default)
+
     def copied(self) -> Map[K, V]:
         """A map of its own with the same cells."""
-        made: Map[K, V] = Map(self.default)
-        made._cells = None if self._cells is None else dict(self._cells)
-        return made
+        return Map(self.default) if self._cells is None else Map.of(dict(self._cells))
 
 
 class Set(Generic[K]):
@@ -166,6 +189,14 @@ class Set(Generic[K]):
     def __repr__(self) -> str:
         return f"Set({list(self.initial if self._order is None else self)!r})"
 
+    def domain(self) -> tuple[K, ...] | None:
+        """Every key that may be a member, or None where it is bound to no domain yet."""
+        return None if self._order is None else tuple(self._order)
+
+    def anew(self, initial: Set[K]) -> Set[K]:
+        """What a class body's `Set(members)` is over these keys."""
+        return Set.over(self._order or (), initial.initial)
+
     def copied(self) -> Set[K]:
         """A set of its own with the same members."""
         made: Set[K] = Set(self.initial)
@@ -190,15 +221,18 @@ class Seq(Generic[V]):
         made._bound = True
         return made
 
-    def append(self, item: V) -> None:
-        """Afterwards the item is last; past its length the sequence leaves its domain."""
+    def _own(self) -> list[V]:
         if not self._bound:
             raise ModelFault(_UNBOUND)
-        self._items.append(item)
+        return self._items
+
+    def append(self, item: V) -> None:
+        """Afterwards the item is last; past its length the sequence leaves its domain."""
+        self._own().append(item)
 
     def pop_first(self) -> V:
         """Takes the first item out and returns it."""
-        if not self._items:
+        if not self._own():
             raise ModelFault("pop_first of an empty sequence")
         return self._items.pop(0)
 
@@ -211,7 +245,7 @@ class Seq(Generic[V]):
         return self._items[self._index(index)]
 
     def __setitem__(self, index: int, item: V) -> None:
-        self._items[self._index(index)] = item
+        self._own()[self._index(index)] = item
 
     def __iter__(self) -> Iterator[V]:
         return iter(self._items)
@@ -230,17 +264,18 @@ class Seq(Generic[V]):
     def __repr__(self) -> str:
         return f"Seq({self._items!r})"
 
-    def copied(self) -> Seq[V]:
-        """A sequence of its own with the same items."""
-        made: Seq[V] = Seq(self._items)
-        made._bound = self._bound
-        return made
 
-
-@overload
-def copied(value: Map[K, V]) -> Map[K, V]: ...
-@overload
-def copied(value: Any) -> Any: ...
-def copied(value: Any) -> Any:
-    """The value itself if it cannot change, else a copy of its own."""
-    return value.copied() if isinstance(value, (Map, Set, Seq)) else value
+def assigned(name: str, old: Any, new: Any) -> Any:
+    """What a variable holds once `new` is assigned to it: a collection of its own, over its own keys."""
+    if not isinstance(old, (Map, Set, Seq)):
+        return new
+    if type(new) is not type(old):
+        raise ModelFault(f"{name} is a {type(old).__name__} and cannot become {new!r}")
+    if isinstance(old, Seq):
+        return Seq.over(new)
+    collection: Any = new
+    if collection.domain() is None:
+        return old.anew(collection)
+    if collection.domain() != old.domain():
+        raise ModelFault(f"{name} cannot become a {type(old).__name__} over other keys")
+    return collection.copied()
