@@ -49,7 +49,7 @@ class Lease(Model):
     ALLOWANCE: ClassVar[int] = 1
     LAG: ClassVar[int] = 0  # how far the judge's clock is behind the host's; ahead, if negative
 
-    holder: Worker | None = None  # whose grant the host has stored; None: nobody's, or one of a worker that died
+    holder: Worker | None = None  # whose grant the host has stored; None also where that worker died
     left: Left = 0  # what is left of that grant
     standing: Map[Worker, Left] = Map(0)  # what is left of what each worker was granted
     waiting: Map[Worker, Left | None] = Map(None)  # what is left of the time until a waiter's last look
