@@ -5,6 +5,7 @@ import pytest
 from falsework.accounting import Bounds, Tally
 from falsework.definition import definition_of
 from falsework.explore import explore
+from falsework.fast import fast
 from falsework.language import Model
 from falsework.models.lease import (
     Answer,
@@ -31,7 +32,7 @@ def searched(model: type[Model]) -> Tally:
     """The whole search, done once for each class and its constants."""
     definition = definition_of(model)
     if definition.digest not in _searched:
-        _searched[definition.digest] = explore(definition, Bounds(every=True))
+        _searched[definition.digest] = fast(definition, Bounds(every=True))
     return _searched[definition.digest]
 
 
@@ -41,8 +42,8 @@ def broken(tally: Tally) -> dict[str, int | None]:
     return {name: violation.steps for name, violation in tally.violations.items()} | unreached
 
 
-def is_counted_alike(model: type[Lease], figures: Figures) -> None:
-    found, peer = searched(model), count(figures)
+def is_counted_alike(found: Tally, figures: Figures) -> None:
+    peer = count(figures)
     assert found.levels == peer.levels
     assert {name: covered.fired for name, covered in found.coverage.items()} == dict(peer.steps)
     late = found.violations.get(LATE)
@@ -60,20 +61,17 @@ def test_the_peer_counts_the_pinned_states(lag: int, states: int, transitions: i
     assert (peer.states, peer.transitions, len(peer.levels) - 1) == (states, transitions, depth)
 
 
-@pytest.mark.parametrize("model", [Lease, SkewedBeyondAllowance])
-def test_model_and_peer_count_alike(model: type[Lease]) -> None:
-    is_counted_alike(model, Figures(lag=model.LAG))
+def test_the_class_itself_and_the_peer_count_alike() -> None:
+    is_counted_alike(explore(definition_of(Lease), Bounds(every=True)), Figures())
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("model", OTHERS)
-def test_model_and_peer_count_alike_at_other_lags(model: type[Lease]) -> None:
-    is_counted_alike(model, Figures(lag=model.LAG))
+@pytest.mark.parametrize("model", [Lease, SkewedBeyondAllowance, *OTHERS])
+def test_the_fast_engine_and_the_peer_count_alike(model: type[Lease]) -> None:
+    is_counted_alike(searched(model), Figures(lag=model.LAG))
 
 
-@pytest.mark.slow
 def test_model_and_peer_count_alike_with_a_third_worker() -> None:
-    is_counted_alike(ThreeWorkers, Figures(workers=3, lease=2))
+    is_counted_alike(searched(ThreeWorkers), Figures(workers=3, lease=2))
     assert (searched(ThreeWorkers).states, searched(ThreeWorkers).transitions) == (1_082, 18_636)
 
 
@@ -93,7 +91,6 @@ def test_every_configuration_is_looked_at_here() -> None:
     assert configurations_of(Lease) == [*OTHERS[:2], SkewedBeyondAllowance, OTHERS[2], ThreeWorkers]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model", [*OTHERS, ThreeWorkers])
 def test_a_configuration_holds(model: type[Lease]) -> None:
     assert broken(searched(model)) == dict(definition_of(model).breaks) == {}
@@ -142,7 +139,6 @@ def test_every_invariant_is_broken_by_a_twin() -> None:
     assert {prop.name for prop in definition_of(Lease).invariants} <= claimed
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("twin", twins_of(Lease), ids=lambda twin: twin.__name__)
 def test_a_twin_breaks_exactly_what_it_declares(twin: type[Model]) -> None:
     wrong, clean = setting(twin)
@@ -150,14 +146,6 @@ def test_a_twin_breaks_exactly_what_it_declares(twin: type[Model]) -> None:
     assert broken(searched(clean)) == {}
 
 
-@pytest.mark.parametrize("twin", [
-    twins.HostThatFreesOnDeath, twins.TerminusCountedIn, twins.ReentryOfAnybody,
-])  # fmt: skip
-def test_a_quick_twin_breaks_exactly_what_it_declares(twin: type[Model]) -> None:
-    assert broken(searched(twin)) == dict(definition_of(twin).breaks)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("twin", [twins.BareInstant, twins.JudgeOfTheInstantItself])
 def test_with_clocks_in_step_the_allowance_is_not_needed(twin: type[Model]) -> None:
     # The seed says so of the bare instant: the skew decides, and nothing else that the twin changes.
