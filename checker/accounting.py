@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from falsework.definition import Definition
@@ -79,6 +80,7 @@ class Tally:
     violations: dict[str, Violation] = field(default_factory=dict)
     witnesses: dict[str, int | None] = field(default_factory=dict)
     witness_traces: dict[str, Trace] = field(default_factory=dict)
+    rebuild: Callable[[str], Trace] | None = None
     fault: Fault | None = None
     stop: Stop | None = None
     seconds: float = 0.0
@@ -91,6 +93,12 @@ class Tally:
         for prop in self.definition.invariants:
             for line, column in premise_sites(self.definition, prop.function):
                 self.premises[prop.name, line, column] = 0
+
+    def witness_trace(self, name: str) -> Trace | None:
+        """The least shortest trace to the witness, rebuilt when it is first asked for; None where it was not reached."""
+        if self.witnesses[name] is not None and name not in self.witness_traces and self.rebuild is not None:
+            self.witness_traces[name] = self.rebuild(name)
+        return self.witness_traces.get(name)
 
     @property
     def depth(self) -> int:

@@ -100,13 +100,29 @@ class Printer:
                 return f"{self.value(node.args[0].args[0])} != {self.value(node.args[0].args[1])}"
             case "not":
                 return f"not ({self.condition(node.args[0])})"
-            case "and" | "or":
-                return f" {node.op} ".join(f"({self.condition(arg)})" for arg in node.args)
+            case "and":
+                return self._conjunction(node)
+            case "or":
+                return " or ".join(f"({self.condition(arg)})" for arg in node.args)
             case "lt":
                 return f"{self.value(node.args[0])} < {self.value(node.args[1])}"
             case "eq":
                 return f"{self.value(node.args[0])} == {self.value(node.args[1])}"
         return self.value(node)
+
+    def _conjunction(self, node: Node) -> str:
+        """Every slot that must have one certain code is compared in one go."""
+        fixed = [arg for arg in node.args if arg.op == "table" and sum(arg.table) == 1 and arg.index not in self.lets]
+        rest = [f"({self.condition(arg)})" for arg in node.args if arg not in fixed]
+        return " and ".join([*self.together({arg.value: arg.table.index(1) for arg in fixed}), *rest])
+
+    def together(self, codes: Mapping[int, int]) -> list[str]:
+        """The condition that these slots have these codes, in as few comparisons as there are."""
+        if not codes:
+            return []
+        mask = self.packing.mask(frozenset(codes))
+        wanted = sum(code << self.packing.fields[slot].shift for slot, code in codes.items())
+        return [f"s & {mask} == {wanted}"]
 
     # --- values
 

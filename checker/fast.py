@@ -97,12 +97,12 @@ class _Search:
         for begin in range(0, len(level), CHUNK):
             part = level[begin : begin + CHUNK] if len(level) > CHUNK else level
             for block in self.program.blocks:
-                out = block.run(part)
+                fired, loops = block.run(part, fresh)
                 covered = self.tally.coverage[block.action]
-                covered.enabled += len(out)
-                covered.fired += len(out)
-                self.tally.transitions += len(out)
-                fresh.update(out)
+                covered.enabled += fired
+                covered.fired += fired
+                covered.self_loops += loops
+                self.tally.transitions += fired
                 if block.events:
                     self.note(block, part, depth)
             fresh -= self.seen
@@ -199,10 +199,8 @@ class _Search:
             if name != FAULT and name not in self.tally.violations:
                 trace, outside = rebuilder.violation(name, found.steps, found.states, found.sources)
                 self.tally.violations[name] = Violation(name, trace, outside)
-        for name, states in self.reached.items():
-            steps = self.tally.witnesses[name]
-            if steps is not None and FAULT not in self.found:
-                self.tally.witness_traces[name] = rebuilder.to_states(steps, set(states))
+        if FAULT not in self.found:
+            self.tally.rebuild = lambda name: rebuilder.to_states(self.tally.witnesses[name] or 0, set(self.reached[name]))
 
 
 def resident_mb() -> int:

@@ -1,7 +1,7 @@
 """The Python program of one model: comprehensions for the plain instances, memoised step functions for the others.
 
-An instance is plain where its guards only require, its result is always another state inside its domains, and every step invariant is
-known to hold: then it is one comprehension over a level. What else an instance does depends on the bits that it reads, so it is run
+An instance is plain where its guards only require, its result always lies inside its domains, and every step invariant is known to
+hold: then it is one comprehension over the part of a level where what all instances of its action require is true. What else an instance does depends on the bits that it reads, so it is run
 once for each combination of these and the difference it makes is kept.
 """
 
@@ -54,10 +54,13 @@ class Memo(dict[int, Any]):
 
 @dataclass
 class Block:
-    """One comprehension over a level: for a plain instance, or for a memoised group of others."""
+    """The plain instances of an action, or a memoised group of its others.
+
+    `run` adds what the level leads to to the set, and answers how many steps there were and how many of them changed nothing.
+    """
 
     action: str
-    run: Callable[[Level], list[int]]
+    run: Callable[[Level, set[int]], tuple[int, int]]
     sources: Callable[[Level, set[int]], list[int]]  # the states of the level with a step into the set
     mask: int = 0
     events: dict[int, Event] = field(default_factory=dict)
@@ -91,6 +94,15 @@ def weight(node: Node) -> int:
     return 1 + sum(weight(arg) for arg in node.args) if node.op != "pick" or len(node.args) < 40 else 40
 
 
+Made = tuple[str, str, int, dict[int, Event]]
+"""A block in the making: its action, its function's name, the bits that it reads, and its events."""
+
+
+def _parts(instance: Instance) -> list[Node]:
+    """The conjuncts of the guards, in order."""
+    return [part for guard in instance.guards for part in (guard.node.args if guard.node.op == "and" else (guard.node,))]
+
+
 class _Builder:
     def __init__(self, lowered: Lowered) -> None:
         self.lowered = lowered
@@ -104,13 +116,15 @@ class _Builder:
     def program(self) -> Program:
         plain = [i for i in self.lowered.instances if self._plain(i)]
         others = [i for i in self.lowered.instances if not self._plain(i)]
-        made: list[tuple[int, str, str, int, dict[int, Event]]] = []
+        made: list[Made] = []
         tests: list[tuple[int, str]] = []
-        for number, instance in enumerate(plain):
-            made.append(self._plain_block(number, instance, tests))
+        for number, action in enumerate(self.lowered.definition.actions):
+            mine = [instance for instance in plain if instance.action is action]
+            if mine:
+                made.append(self._plain_block(number, action.name, mine, tests))
         for number, (action, mask, group) in enumerate(self._groups(others)):
             made.append(self._group_block(number, action, mask, group, tests))
-        self._define("stuck(level)", f"[s for s in level if not ({' or '.join(t for _, t in sorted(tests)) or 'False'})]")
+        self._define("stuck(level)", f"[s for s in level if not ({' or '.join(dict.fromkeys(t for _, t in sorted(tests))) or 'False'})]")
         inline = [f"({self._judgement(p)})" for p in self.lowered.invariants]
         self._define("bad(level)", f"[s for s in level if not ({' and '.join(inline) or 'True'})]")
         for predicate in self.lowered.witnesses:
@@ -124,10 +138,10 @@ class _Builder:
         exec(compile(text, f"<program of {self.lowered.definition.name}>", "exec"), self.names)  # noqa: S102  our own printed text
         return self._bind(made, premises, text)
 
-    def _bind(self, made: list[tuple[int, str, str, int, dict[int, Event]]], premises: list[tuple[PremiseKey, str]], text: str) -> Program:
+    def _bind(self, made: list[Made], premises: list[tuple[PremiseKey, str]], text: str) -> Program:
         names = self.names
         order = {action.name: place for place, action in enumerate(self.lowered.definition.actions)}
-        blocks = [Block(action, names[name], names[f"sources_{name}"], mask, events) for _, action, name, mask, events in made]
+        blocks = [Block(action, names[name], names[f"sources_{name}"], mask, events) for action, name, mask, events in made]
         blocks.sort(key=lambda block: order[block.action])
         terminals = [names[f"judge_{p.prop.name}"] for p in self.lowered.terminals]
 
@@ -158,7 +172,7 @@ class _Builder:
         if any(step.node is not self.pool.true or step.faults or step.premises for step in instance.steps):
             return False
         size = sum(weight(guard.node) for guard in instance.guards) + sum(map(weight, instance.effects.values()))
-        return size <= SMALL + len(instance.effects) and self._always_moves(instance)
+        return size <= SMALL + len(instance.effects)
 
     def _always_moves(self, instance: Instance) -> bool:
         for slot, code in instance.effects.items():
@@ -170,13 +184,39 @@ class _Builder:
                 return True
         return False
 
-    def _plain_block(self, number: int, instance: Instance, tests: list[tuple[int, str]]) -> tuple[int, str, str, int, dict[int, Event]]:
-        test = " and ".join(f"({self.printer.condition(guard.node)})" for guard in instance.guards) or "True"
-        after = self.printer.after(instance.effects, instance.facts)
-        tests.append((sum(weight(guard.node) for guard in instance.guards), f"({test})"))
-        self._define(f"plain{number}(level)", f"[{after} for s in level if {test}]")
-        self._define(f"sources_plain{number}(level, wanted)", f"[s for s in level if {test} and ({after}) in wanted]")
-        return number, instance.action.name, f"plain{number}", 0, {}
+    def _plain_block(self, number: int, action: str, mine: list[Instance], tests: list[tuple[int, str]]) -> Made:
+        """One function for the action: what all its instances require is looked at once."""
+        shared = set.intersection(*({part.index for part in _parts(i)} for i in mine)) if len(mine) > 1 else set()
+        common = self.printer.condition(self.pool.and_(*(part for part in _parts(mine[0]) if part.index in shared)))
+        lines = [f"    level = [s for s in level if {common}]"] if shared else []
+        body, sources = [*lines, "    fired = loops = 0"], [*lines, "    found = []"]
+        for instance in mine:
+            rest = self.pool.and_(*(part for part in _parts(instance) if part.index not in shared))
+            where = "" if rest is self.pool.true else f" if {self.printer.condition(rest)}"
+            after = self.printer.after(instance.effects, instance.facts)
+            moves = "" if self._always_moves(instance) else self._moves(instance, after)
+            both = f"{where} and {moves}" if where and moves else f" if {moves}" if moves else where
+            body.append(f"    out = [{after} for s in level{both}]")
+            body.append("    fresh.update(out)")
+            if moves:
+                count = f"len([1 for s in level{where}])" if where else "len(level)"
+                body += [f"    count = {count}", "    fired += count", "    loops += count - len(out)"]
+            else:
+                body.append("    fired += len(out)")
+            sources.append(f"    found += [s for s in level{where}{' and' if where else ' if'} ({after}) in fresh]")
+            test = self.printer.condition(self.pool.and_(*_parts(instance)))
+            tests.append((sum(weight(part) for part in _parts(instance)), f"({test})"))
+        self.functions.append("\n".join([f"def plain{number}(level, fresh):", *body, "    return fired, loops"]))
+        self.functions.append("\n".join([f"def sources_plain{number}(level, fresh):", *sources, "    return found"]))
+        return action, f"plain{number}", 0, {}
+
+    def _moves(self, instance: Instance, after: str) -> str:
+        """The condition under which the step changes something, where its guards hold."""
+        if not all(code.constant for code in instance.effects.values()):
+            return f"({after}) != s"
+        codes = {slot: code.value for slot, code in instance.effects.items()}
+        same = self.printer.together(codes)
+        return same[0].replace("==", "!=") if same else "False"
 
     # --- the others
 
@@ -201,7 +241,7 @@ class _Builder:
 
     def _group_block(
         self, number: int, action: str, mask: int, group: list[Instance], tests: list[tuple[int, str]]
-    ) -> tuple[int, str, str, int, dict[int, Event]]:
+    ) -> Made:
         events: dict[int, Event] = {}
         steps = []
         for place, instance in enumerate(group):
@@ -218,9 +258,12 @@ class _Builder:
         where = f" if {before}" if before else ""
         look = f"memo{number}[s & {mask}]"
         tests.append((1000 + mask.bit_count(), f"({f'({before}) and ' if before else ''}({look} or s & {mask} in events{number}))"))
-        self._define(f"group{number}(level)", f"[s ^ d for s in level{where} for d in {look}]")
+        self.functions.append(
+            f"def group{number}(level, fresh):\n    out = [s ^ d for s in level{where} for d in {look}]\n"
+            "    fresh.update(out)\n    return len(out), 0"
+        )
         self._define(f"sources_group{number}(level, wanted)", f"[s for s in level{where} if any(s ^ d in wanted for d in {look})]")
-        return number, action, f"group{number}", mask, events
+        return action, f"group{number}", mask, events
 
     def _early_test(self, group: list[Instance]) -> str:
         """What a single instance requires of single slots before anything else decides: cheaper than the memo."""
