@@ -1,10 +1,8 @@
 """The classics have the states that others count in them, and their twins break exactly what they declare."""
 
 import importlib
-import importlib.util
 import pkgutil
 import tomllib
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -17,13 +15,14 @@ import falsework.models.classics
 import falsework.twins.classics
 from falsework.accounting import Bounds, Tally
 from falsework.definition import Definition, definition_of
+from falsework.errors import DefinitionError
 from falsework.explore import explore
+from falsework.fast import fast
 from falsework.language import Model, role_of
+from falsework.models.classics.ewd998 import TerminationDetection
 from falsework.naming import setting, with_constants
-from peers import dining_philosophers as table
+from peers import dining_philosophers, ewd998
 from peers.search import Counted
-
-Engine = Callable[[Definition, Bounds], Tally]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,40 +51,26 @@ class Row:
 
 
 TABLE = tomllib.loads(Path(__file__).with_name("counts.toml").read_text("utf-8"))
+EXPLORED = 5_000  # states of which explore takes seconds
 ROWS = [Row(**row) for row in TABLE["count"]]
 
 
-def engine(name: str) -> Engine:
-    if name == "explore":
-        return explore
-    if importlib.util.find_spec("falsework.fast") is None:
-        pytest.skip("there is no falsework.fast yet: nothing was counted with it")
-    found: Engine = importlib.import_module("falsework.fast").fast
-    return found
-
-
-def marks(row: Row, name: str) -> list[pytest.MarkDecorator]:
-    """What takes minutes is deep, what takes seconds is slow."""
-    if name == "explore" and row.tier == "fast":
-        return [pytest.mark.deep]
-    return [pytest.mark.slow] if row.states > 100_000 else []
-
-
-COUNTED = [
-    pytest.param(row, name, id=f"{row}-{name}", marks=marks(row, name))
-    for row in ROWS
-    for name in ("explore", "fast")
-]
-
-
 @cache
-def counted_by(row: Row, name: str) -> Tally:
-    return engine(name)(row.definition(), Bounds(every=True))
+def counted(row: Row) -> Tally:
+    return fast(row.definition(), Bounds(every=True))
 
 
-@pytest.mark.parametrize("row, name", COUNTED)
-def test_the_engine_counts_what_the_row_says(row: Row, name: str) -> None:
-    tally = counted_by(row, name)
+def rows(*, slow: int, deep: int) -> list[Any]:
+    """The rows as parameters, marked from so many states onwards."""
+    marks = {
+        row: pytest.mark.deep if row.states > deep else pytest.mark.slow for row in ROWS if row.states > slow
+    }
+    return [pytest.param(row, id=str(row), marks=[marks[row]] if row in marks else []) for row in ROWS]
+
+
+@pytest.mark.parametrize("row", rows(slow=100_000, deep=1_000_000))
+def test_there_are_the_states_that_the_row_says(row: Row) -> None:
+    tally = counted(row)
     assert tally.complete
     assert (tally.states, tally.transitions, tally.depth) == (row.states, row.transitions, row.depth)
     assert sum(tally.cuts.values()) == row.cut
@@ -95,44 +80,39 @@ def test_the_engine_counts_what_the_row_says(row: Row, name: str) -> None:
     assert [action for action, covered in tally.coverage.items() if not covered.fired] == row.never_fires
 
 
+@pytest.mark.parametrize("row", rows(slow=1_000, deep=EXPLORED))
+def test_explore_counts_the_same(row: Row) -> None:
+    assert explore(row.definition(), Bounds(every=True)).counts() == counted(row).counts()
+
+
 def second_opinion(row: Row) -> Counted:
     peer = importlib.import_module(f"peers.{row.model}")
     options = {"repeats": False} if row.never_fires else {}
-    counted: Counted = peer.counts(row.constants, **options)
-    return counted
+    found: Counted = peer.counts(row.constants, **options)
+    return found
 
 
-PEERS = [pytest.param(r, id=str(r), marks=[pytest.mark.deep] if r.states > 100_000 else []) for r in ROWS]
-
-
-@pytest.mark.parametrize("row", PEERS)
-def test_the_tuple_program_counts_the_same(row: Row) -> None:
-    counted = second_opinion(row)
-    transitions, depth = counted.taken.total(), len(counted.levels) - 1
-    assert (counted.states, transitions, depth) == (row.states, row.transitions, row.depth)
-    assert counted.cut.total() == row.cut
-    assert row.generated in (None, counted.generated)
-
-
-@pytest.mark.parametrize("row", [row for row in ROWS if row.tier == "check"], ids=str)
-def test_the_tuple_program_takes_the_same_steps_level_by_level(row: Row) -> None:
-    tally, counted = counted_by(row, "explore"), second_opinion(row)
-    assert counted.levels == tally.levels
-    assert counted.taken == {n: covered.fired for n, covered in tally.coverage.items() if covered.fired}
-    assert counted.cut == {n: covered.cut for n, covered in tally.coverage.items() if covered.cut}
+@pytest.mark.parametrize("row", rows(slow=10_000, deep=100_000))
+def test_the_tuple_program_takes_the_same_steps(row: Row) -> None:
+    tally, peer = counted(row), second_opinion(row)
+    assert peer.levels == tally.levels
+    assert peer.taken == {n: covered.fired for n, covered in tally.coverage.items() if covered.fired}
+    assert peer.cut == {n: covered.cut for n, covered in tally.coverage.items() if covered.cut}
+    assert (peer.states, peer.taken.total(), peer.cut.total()) == (row.states, row.transitions, row.cut)
+    assert row.generated in (None, peer.generated)
 
 
 @pytest.mark.deep
 def test_ewd998_generates_what_tlc_was_seen_to_generate() -> None:
     # EWD998PCal.cfg in the manifest of the TLA+ examples.
     constants = {"NODES": 3, "COUNT": 2, "PENDING": 6, "ANY_START": False}
-    counted = importlib.import_module("peers.ewd998").counts(constants, as_tlc=True)
-    assert (counted.states, counted.generated, len(counted.levels)) == (321_370, 2_808_396, 47)
+    peer = ewd998.counts(constants, as_tlc=True)
+    assert (peer.states, peer.generated, len(peer.levels)) == (321_370, 2_808_396, 47)
 
 
 @pytest.mark.parametrize("size, pell", [(4, 29), (5, 70), (9, 2378)])
 def test_the_tables_are_counted_without_a_search(size: int, pell: int) -> None:
-    assert table.tables(size) == pell
+    assert dining_philosophers.tables(size) == pell
     assert [row.states for row in ROWS if row.constants == {"PHILOSOPHERS": size}] == [pell]
 
 
@@ -167,7 +147,7 @@ def test_every_row_says_who_confirms_it() -> None:
     assert {row.confirmed.partition(":")[0].partition(",")[0] for row in ROWS} == {
         "published", "peer", "independent oracle"
     }  # fmt: skip
-    assert {row.tier for row in ROWS} == {"check", "fast"}
+    assert [row.tier for row in ROWS] == ["fast" if row.states > EXPLORED else "check" for row in ROWS]
 
 
 def found_by(tally: Tally) -> dict[str, int | None]:
@@ -176,23 +156,28 @@ def found_by(tally: Tally) -> dict[str, int | None]:
     return broken | {name: None for name, steps in tally.witnesses.items() if steps is None}
 
 
-def rejection_marks(twin: type[Model], name: str) -> list[pytest.MarkDecorator]:
+@cache
+def searched(twin: type[Model]) -> Tally:
+    return fast(definition_of(setting(twin)[0]), Bounds(every=True))
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_a_twin_breaks_exactly_what_it_declares(twin: type[Model]) -> None:
+    assert searched(twin).complete
+    assert found_by(searched(twin)) == dict(definition_of(twin).breaks)
+
+
+def explored(twin: type[Model]) -> Any:
+    """The twin as a parameter; on a ring of three nodes explore takes many seconds."""
     nodes = definition_of(setting(twin)[0]).constants.get("NODES", 0)
-    return [pytest.mark.deep] if name == "explore" and nodes > 2 else []
+    return pytest.param(twin, id=twin.__name__, marks=[pytest.mark.deep] if nodes > 2 else [])
 
 
-REJECTED = [
-    pytest.param(twin, name, id=f"{twin.__name__}-{name}", marks=rejection_marks(twin, name))
-    for twin in TWINS
-    for name in ("explore", "fast")
-]
-
-
-@pytest.mark.parametrize("twin, name", REJECTED)
-def test_a_twin_breaks_exactly_what_it_declares(twin: type[Model], name: str) -> None:
-    tally = engine(name)(definition_of(setting(twin)[0]), Bounds(every=True))
-    assert tally.complete
-    assert found_by(tally) == dict(definition_of(twin).breaks)
+@pytest.mark.slow
+@pytest.mark.parametrize("twin", [explored(twin) for twin in TWINS])
+def test_explore_rejects_a_twin_by_the_same_traces(twin: type[Model]) -> None:
+    tally = explore(definition_of(setting(twin)[0]), Bounds(every=True))
+    assert tally.counts() == searched(twin).counts()
 
 
 def test_every_classic_has_twins_under_its_name() -> None:
@@ -205,3 +190,9 @@ def test_every_classic_has_twins_under_its_name() -> None:
 def test_every_invariant_is_broken_by_a_twin(model: type[Model]) -> None:
     declared = {name for twin in TWINS if issubclass(twin, model) for name in definition_of(twin).breaks}
     assert {prop.name for prop in definition_of(model).invariants} - declared == set()
+
+
+def test_a_ring_of_more_nodes_than_its_sets_can_number_is_no_model() -> None:
+    assert definition_of(with_constants(TerminationDetection, {"NODES": 8})).constants["NODES"] == 8
+    with pytest.raises(DefinitionError, match="empty"):
+        definition_of(with_constants(TerminationDetection, {"NODES": 9}))

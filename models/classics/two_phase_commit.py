@@ -23,14 +23,6 @@ class Stage(Enum):
     ABORTED = 3
 
 
-class Outcome(Enum):
-    """What the coordinator has decided, if anything."""
-
-    OPEN = 0
-    COMMIT = 1
-    ABORT = 2
-
-
 class Order(Enum):
     """What the coordinator tells every manager."""
 
@@ -44,35 +36,35 @@ class TwoPhaseCommit(Model):
     MANAGERS: ClassVar[int] = 3
 
     stage: Map[Manager, Stage] = Map(Stage.WORKING)
-    outcome: Outcome = Outcome.OPEN
     heard: Set[Manager] = Set()  # whose vote the coordinator has received
     votes: Set[Manager] = Set()  # messages: this manager is prepared
-    orders: Set[Order] = Set()  # messages to all managers
+    orders: Set[Order] = Set()  # messages to all managers, and all that the coordinator has decided
+
+    def is_open(self) -> bool:
+        return Order.COMMIT not in self.orders and Order.ABORT not in self.orders
 
     def may_commit(self) -> bool:
         return all(manager in self.heard for manager in self.stage)
 
     def may_abort(self) -> bool:
-        return self.outcome is Outcome.OPEN
+        return self.is_open()
 
     def may_give_up(self, manager: Manager) -> bool:
         return self.stage[manager] is Stage.WORKING
 
     @action
     def hear(self, manager: Manager) -> None:
-        require(self.outcome is Outcome.OPEN and manager in self.votes)
+        require(self.is_open() and manager in self.votes)
         self.heard.add(manager)
 
     @action
     def commit(self) -> None:
-        require(self.outcome is Outcome.OPEN and self.may_commit())
-        self.outcome = Outcome.COMMIT
+        require(self.is_open() and self.may_commit())
         self.orders.add(Order.COMMIT)
 
     @action
     def abort(self) -> None:
         require(self.may_abort())
-        self.outcome = Outcome.ABORT
         self.orders.add(Order.ABORT)
 
     @action
@@ -113,7 +105,7 @@ class TwoPhaseCommit(Model):
 
     @reachable
     def the_coordinator_aborts_although_everyone_is_prepared(self) -> bool:
-        return self.outcome is Outcome.ABORT and all(stage is Stage.PREPARED for stage in self.stage.values())
+        return Order.ABORT in self.orders and all(stage is Stage.PREPARED for stage in self.stage.values())
 
 
 @configuration(holds=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from falsework.language import require, twin
-from falsework.models.classics.two_phase_commit import Manager, Order, Outcome, Stage, TwoPhaseCommit
+from falsework.models.classics.two_phase_commit import Manager, Order, Stage, TwoPhaseCommit
 
 
 # Shortest: commit, obey_commit of one manager, give_up of another: each must move, and one after the order.
@@ -39,7 +39,7 @@ class CoordinatorTimesOutAfterItsDecision(TwoPhaseCommit):
     """The coordinator's timer runs on after the decision, and aborts a transaction that it has committed."""
 
     def may_abort(self) -> bool:
-        return self.outcome is not Outcome.ABORT
+        return Order.ABORT not in self.orders
 
 
 # Shortest: give_up and vote of one manager, prepare of the other two, hear of all three, commit, obey_commit.
@@ -52,14 +52,3 @@ class AbortedManagerVotes(TwoPhaseCommit):
         if self.stage[manager] is Stage.WORKING:
             self.stage[manager] = Stage.PREPARED
         self.votes.add(manager)
-
-
-# Shortest: abort, obey_commit of one manager, give_up of another.
-@twin(breaks={TwoPhaseCommit.managers_never_disagree: 3})
-class OrdersAreMixedUp(TwoPhaseCommit):
-    """The coordinator decides to abort and sends the order to commit."""
-
-    def abort(self) -> None:
-        require(self.outcome is Outcome.OPEN)
-        self.outcome = Outcome.ABORT
-        self.orders.add(Order.COMMIT)
