@@ -146,16 +146,35 @@ class Expressions(Context):
         raise self.refuse(node, "P002", f"the operator in {ast.unparse(node)}", "- or not")
 
     def _boolop(self, node: ast.BoolOp) -> Value:
-        """In Python `a or b` is one of its operands; only for booleans is that the truth of the whole."""
-        depth, outer, guards, premises = len(self.conditions), self.facts, len(self.guards), len(self.premises)
-        for operand in node.values:
-            value = self.value(operand)
-            del self.guards[guards:], self.premises[premises:]
-            if not isinstance(value, Num) or value.node.low < 0 or value.node.high > 1:
-                raise self.refuse(node, "P002", f"{ast.unparse(node)} as a value", "x if x else y, or a comparison")
-        del self.conditions[depth:]
-        self.facts = outer
-        return Num(self.junction(node))
+        """As in Python, `a or b` is the operand that decided."""
+        try:
+            return self._decided(node, node.values)
+        except Mismatch as problem:
+            raise self.mixed(node, problem) from None
+
+    def _decided(self, node: ast.BoolOp, operands: list[ast.expr]) -> Value:
+        pool = self.pool
+        conjunction = isinstance(node.op, ast.And)
+        value = self.narrowed(self.value(operands[0]))
+        truth = self.truth(value, operands[0])
+        goes_on = truth if conjunction else pool.not_(truth)
+        if len(operands) == 1 or goes_on is pool.false:
+            return value
+        if goes_on is pool.true:
+            return self._decided(node, operands[1:])
+        self.conditional += 1
+        with self.assuming(goes_on):
+            rest = self._decided(node, operands[1:])
+        self.conditional -= 1
+        if isinstance(value, Num) and value.node is truth and isinstance(rest, Num) and rest.node is pool.truth(rest.node):
+            return Num(pool.and_(truth, rest.node) if conjunction else pool.or_(truth, rest.node))
+        return choose(pool, goes_on, rest, value)
+
+    def narrowed(self, value: Value) -> Value:
+        """The inner value of an option that is known to be present here."""
+        if isinstance(value, Option) and value.inner is not None and self.simplify(value.present) is self.pool.true:
+            return self.narrowed(value.inner)
+        return value
 
     def junction(self, node: ast.BoolOp) -> Node:
         """Each operand is looked at only where those before it have not decided."""
