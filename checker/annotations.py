@@ -74,10 +74,9 @@ def constant_value(expression: str | int, constants: Mapping[str, object]) -> in
     try:
         return _evaluate(ast.parse(expression.strip(), mode="eval").body, constants, expression)
     except (SyntaxError, ValueError, ZeroDivisionError, RecursionError) as problem:
-        what = problem.msg if isinstance(problem, SyntaxError) else problem
-        raise DomainProblem(
-            f"the bound {expression!r}: {what}", "an expression over constants", "M004"
-        ) from None
+        what = "a division by zero" if isinstance(problem, ZeroDivisionError) else "no expression"
+        write = "an expression over constants"
+        raise DomainProblem(f"the bound {expression!r}: {what}", write, "M004") from None
 
 
 def _evaluate(node: ast.expr, constants: Mapping[str, object], whole: str) -> int:
@@ -135,7 +134,12 @@ def resolve(annotation: Any, constants: Mapping[str, object]) -> VariableDomain:
         return SetOf(key_domain(get_args(annotation)[0], constants))
     if annotation in (Map, Set):
         raise DomainProblem(f"a bare {annotation.__name__}", "Map[K, V], or Set[K]")
-    return cell(annotation, constants)
+    try:
+        return cell(annotation, constants)
+    except DomainProblem as problem:
+        if problem.write == _CELLS:
+            problem.write += ', Map[K, V], Set[K] or Annotated[Seq[T], Length("N")]'
+        raise
 
 
 def key_domain(annotation: Any, constants: Mapping[str, object]) -> Domain:
@@ -209,9 +213,7 @@ def cell(annotation: Any, constants: Mapping[str, object], inside: tuple[type, .
         raise DomainProblem(
             f"a {_spelled(annotation)} inside a value", f"{_CELLS}; a collection is a variable of its own"
         )
-    raise DomainProblem(
-        f"the type {_spelled(annotation)}", f'{_CELLS}, Map[K, V], Set[K] or Annotated[Seq[T], Length("N")]'
-    )
+    raise DomainProblem(f"the type {_spelled(annotation)}", _CELLS)
 
 
 def _unaliased(annotation: Any) -> Any:
@@ -241,14 +243,11 @@ def _annotated(annotation: Any, constants: Mapping[str, object], inside: tuple[t
     mark = bounds[0]
     if isinstance(mark, Between):
         low, high = constant_value(mark.low, constants), constant_value(mark.high, constants)
-        written = f"Between({mark.low!r}, {mark.high!r})"
     else:
         low, high = 0, constant_value(mark.bound, constants) - isinstance(mark, Below)
-        written = f"{type(mark).__name__}({mark.bound!r})"
     if high < low:
-        raise DomainProblem(
-            f"{written}, which is empty: {low}..{high}", "a bound that leaves at least one value", "M004"
-        )
+        write = "a bound that leaves at least one value"
+        raise DomainProblem(f"{mark!r}, which is empty: {low}..{high}", write, "M004")
     clock = {Countdown: "countdown", Elapsed: "elapsed"}.get(type(mark), "")
     return Int(low, high, clock)
 
@@ -294,6 +293,13 @@ def _record(cls: type[Record], constants: Mapping[str, object], inside: tuple[ty
 
 
 def _spelled(annotation: Any) -> str:
-    if isinstance(annotation, type) and not get_args(annotation):
-        return annotation.__name__
-    return str(annotation).replace("typing.", "").replace("falsework.values.", "")
+    """The annotation as a user writes it, whatever the version of Python prints."""
+    arguments = get_args(annotation)
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        return f"Annotated[{', '.join((_spelled(arguments[0]), *map(repr, arguments[1:])))}]"
+    if origin in (Union, types.UnionType):
+        return " | ".join("None" if arg is type(None) else _spelled(arg) for arg in arguments)
+    if isinstance(origin, type) and arguments:
+        return f"{origin.__name__}[{', '.join(map(_spelled, arguments))}]"
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation).replace("typing.", "")

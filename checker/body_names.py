@@ -49,7 +49,8 @@ class _Names:
         self.above = {child: node for node in ast.walk(self.node) for child in ast.iter_child_nodes(node)}
 
     def check(self) -> None:
-        for node in ast.walk(self.node):
+        placed = [node for node in ast.walk(self.node) if isinstance(node, (ast.expr, ast.stmt))]
+        for node in sorted(placed, key=lambda node: node.lineno):
             match node:
                 case ast.Attribute():
                     self._attribute(node)
@@ -165,8 +166,11 @@ class _Names:
                 "M030", node, f"del {ast.unparse(node)}", "a value of its domain assigned, such as None"
             )
         root = self._root(node)
+        if root == "before" and root in self.states:
+            found = f"{ast.unparse(node)} is assigned: the state before has been"
+            raise self._mistake("M030", node, found, "a comparison with it")
         if root != self.me:
-            raise self._no_state(node, ast.unparse(node if root == "before" else node.value))
+            raise self._no_state(node, ast.unparse(node.value))
         record = node.value
         if isinstance(node, ast.Attribute) and not isinstance(record, ast.Name):
             found = f"{ast.unparse(node)} is assigned, but a record is frozen"

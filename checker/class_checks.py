@@ -169,6 +169,12 @@ def _configuration_shape(cls: type) -> None:
 
 def _twin_shape(cls: type, role: language.Role) -> None:
     names = overridden(cls)
+    for name in names:
+        asked = [m.kind for k in cls.__mro__ for m in getattr(vars(k).get(name), "__falsework_marks__", ())]
+        if asked and asked[0] in ("invariant", "reachable", "terminal"):
+            found = f"the twin {cls.__name__} overrides {name}, which is asked of it"
+            write = "an override of what the system does: a helper, an action, a constant or an initial value"
+            raise DefinitionError("M023", name_line(cls, name), found, write)
     for name in _own(cls):
         value = vars(cls).get(name)
         plain = isinstance(value, FunctionType) and not hasattr(value, "__falsework_marks__")

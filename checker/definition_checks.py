@@ -101,6 +101,7 @@ class Flow:
         self.stack: list[Callable[..., Any]] = []
         self.loops: list[_Loop] = []
         self.branches = 0  # how many conditions and loops enclose the place
+        self.rounds = 0  # how many loops are walked a second time, as in a later round
         self.left = False  # whether a path of this method may have returned before the place
         self.elapses: list[Place] = []
         self.changes: list[Place] = []
@@ -195,7 +196,9 @@ class Flow:
             self.loops.append(loop)
         once = self._ways([body, []], changed)
         if once and not changed:
+            self.rounds += 1
             self._ways([body, []], True)
+            self.rounds -= 1
         if loop is not None:
             self.loops.pop()
         return self._block(orelse, changed or bool(once))
@@ -253,7 +256,8 @@ class Flow:
         if known in GUARDS:
             self.guards.append(place_in(function, node))
             if changed:
-                found = f"the guard {ast.unparse(node)} after an assignment"
+                when = " of an earlier round" if self.rounds else ""
+                found = f"the guard {ast.unparse(node)} after an assignment{when}"
                 write = "every require, given, disabled and bound before the first change on its path"
                 raise DefinitionError("M011", place_in(function, node), found, write)
         elif known is language.implies:
@@ -279,6 +283,8 @@ class Flow:
         found = ""
         if [ast.unparse(argument) for argument in node.args] != [self_name(function)] or node.keywords:
             found = f"{ast.unparse(node)}"
+        elif self.elapses:
+            found = "elapse a second time"
         elif changed:
             found = "elapse after an assignment"
         elif self.branches:

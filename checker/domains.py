@@ -14,44 +14,49 @@ from falsework.values import Map, Record, Seq, Set
 # --- annotations, as a user writes them ----------------------------------------
 
 
-@dataclass(frozen=True)
-class Below:
+class _Mark:
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(map(repr, vars(self).values()))})"
+
+
+@dataclass(frozen=True, repr=False)
+class Below(_Mark):
     """`Annotated[int, Below("N")]`: 0 .. N-1."""
 
     bound: str | int
 
 
-@dataclass(frozen=True)
-class Upto:
+@dataclass(frozen=True, repr=False)
+class Upto(_Mark):
     """`Annotated[int, Upto("N")]`: 0 .. N."""
 
     bound: str | int
 
 
-@dataclass(frozen=True)
-class Between:
+@dataclass(frozen=True, repr=False)
+class Between(_Mark):
     """`Annotated[int, Between("LOW", "HIGH")]`: LOW .. HIGH, both included; the way to a negative number."""
 
     low: str | int
     high: str | int
 
 
-@dataclass(frozen=True)
-class Countdown:
+@dataclass(frozen=True, repr=False)
+class Countdown(_Mark):
     """`Annotated[int, Countdown("N")]`: 0 .. N, one less at each `elapse`, resting at 0."""
 
     bound: str | int
 
 
-@dataclass(frozen=True)
-class Elapsed:
+@dataclass(frozen=True, repr=False)
+class Elapsed(_Mark):
     """`Annotated[int, Elapsed("CAP")]`: 0 .. CAP, one more at each `elapse`, saturating at CAP."""
 
     bound: str | int
 
 
-@dataclass(frozen=True)
-class Length:
+@dataclass(frozen=True, repr=False)
+class Length(_Mark):
     """`Annotated[Seq[T], Length("N")]`: at most N items."""
 
     bound: str | int

@@ -81,6 +81,10 @@ def _misused(found: str, write: str) -> DefinitionError:
     return DefinitionError("M026", place_of_caller(__file__), found, write)
 
 
+def _named(value: object) -> str:
+    return getattr(value, "__name__", repr(value))
+
+
 def _sources(source: Source) -> tuple[str, ...]:
     found: Any = (source,) if isinstance(source, str) else source
     if source == "":
@@ -170,7 +174,7 @@ def twin(
     declared: object = breaks
     if not isinstance(declared, Mapping) or not declared:
         raise _misused(
-            f"a twin with breaks={breaks!r}", "breaks={Model.invariant: steps}: a twin breaks something"
+            f"a twin with breaks={_named(breaks)}", "breaks={Model.invariant: steps}: a twin breaks something"
         )
     return _with_role(Role("twin", dict(breaks), within, _sources(source)))
 
@@ -182,7 +186,7 @@ def configuration(
     declared: object = breaks or {}
     if not isinstance(declared, Mapping) or holds == bool(breaks):
         raise _misused(
-            f"a configuration with holds={holds!r}, breaks={breaks!r}",
+            f"a configuration with {'both' if holds else 'neither'} holds {'and' if holds else 'nor'} breaks",
             "holds=True, or breaks={Model.invariant: steps}, and not both",
         )
     return _with_role(Role("configuration", dict(breaks or {}), None, _sources(source)))
@@ -196,7 +200,8 @@ def _with_role(role: Role) -> Callable[[C], C]:
         decorated: object = cls
         if not (isinstance(decorated, type) and issubclass(decorated, Model)):
             raise _misused(
-                f"@{role.kind} on {cls!r}, which is no model", f"@{role.kind} above a subclass of a model"
+                f"@{role.kind} on {_named(cls)}, which is no model",
+                f"@{role.kind} above a subclass of a model",
             )
         if (known := role_of(cls)) is not None:
             raise _misused(

@@ -35,7 +35,7 @@ def marked_methods(cls: type[Model]) -> Iterator[tuple[str, FunctionType, Mark]]
                 raise DefinitionError(
                     "M021",
                     function_place(vars(k)[name]),
-                    f"{name} is marked {' and '.join(m.kind for m in reversed(own))}",
+                    f"{name} is marked {' and '.join(map(_spelled, reversed(own)))}",
                     "one decorator",
                 )
             for new in own:
@@ -52,7 +52,8 @@ def marked_methods(cls: type[Model]) -> Iterator[tuple[str, FunctionType, Mark]]
 
 
 def _spelled(mark: Mark) -> str:
-    return mark.kind if mark.on is None else f"{mark.kind}(on={mark.on})"
+    kind = mark.kind if mark.rows is None else "rows"
+    return kind if mark.on is None else f"{kind}(on={mark.on})"
 
 
 def parameters_of(function: FunctionType, name: str) -> list[str]:

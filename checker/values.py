@@ -26,10 +26,12 @@ class Record:
         try:
             dataclasses.dataclass(frozen=True)(cls)
         except (TypeError, ValueError) as problem:
+            mutable = isinstance(problem, ValueError)
+            what = "a default that can change" if mutable else "a field without a default after one with"
             raise DefinitionError(
                 "M031",
                 place_of_caller(__file__),
-                f"the record {cls.__name__}: {problem}",
+                f"the record {cls.__name__} has {what}",
                 "fields of finite domains, those with a default last, each default a value of its domain",
             ) from None
 

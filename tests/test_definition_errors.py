@@ -1,0 +1,124 @@
+"""Every mistake in defining a model: its number, its line, what was found there and what to write instead."""
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from bad_model import DOOR, cases, gathering, load, module_of
+from falsework.definition import definition_of
+from falsework.errors import DefinitionError
+
+CASES = cases()
+ROOT = Path(__file__).resolve().parent.parent
+ELSEWHERE = {
+    "M001": "a source that cannot be read has no file to be written in: below",
+    "M016": "comparing an Elapsed with what exceeds its cap takes intervals: tests of the lowering",
+}
+
+
+@pytest.fixture(autouse=True)
+def _own_modules(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """The modules of a test are forgotten after it, and their places are printed relative to its folder."""
+    monkeypatch.chdir(tmp_path)
+    yield
+    for name, module in list(sys.modules.items()):
+        if (getattr(module, "__file__", None) or "").startswith(str(tmp_path)):
+            del sys.modules[name]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_mistake_is_named_where_it_stands(
+    name: str, tmp_path: Path, golden: Callable[[str, str], None]
+) -> None:
+    code, text = CASES[name]
+    path = tmp_path / "model.py"
+    with pytest.raises(DefinitionError) as caught:
+        gathering(path, text)()
+    error = caught.value
+    assert error.code == code
+    line = ""
+    if error.place is not None and error.place.line and error.place.file == "model.py":
+        line = f"  there: {path.read_text(encoding='utf-8').splitlines()[error.place.line - 1].strip()}\n"
+    golden(f"definition_errors/{name}", f"{error}\n{line}")
+
+
+def test_the_door_that_the_bad_models_bend_is_good(tmp_path: Path) -> None:
+    definition = definition_of(module_of(tmp_path / "model.py", DOOR).Door)
+    assert [action.name for action in definition.actions] == ["open", "close"]
+
+
+def test_every_error_has_a_place_but_that_of_no_class(tmp_path: Path) -> None:
+    for name, (code, text) in CASES.items():
+        with pytest.raises(DefinitionError) as caught:
+            gathering(tmp_path / f"{name.replace('-', '_')}.py", text)()
+        assert (caught.value.place is None) == (code == "M000"), name
+        assert caught.value.place is None or caught.value.place.line > 0, name
+
+
+def test_a_model_without_a_source_says_so(golden: Callable[[str, str], None]) -> None:
+    names: dict[str, type] = {}
+    exec(compile(DOOR, "<prompt>", "exec"), names)  # noqa: S102  a prompt is what has no file
+    with pytest.raises(DefinitionError) as caught:
+        definition_of(names["Door"])
+    golden("definition_errors/M001-a-prompt", f"{caught.value}\n")
+
+
+def test_a_model_edited_since_it_was_imported_says_so(
+    tmp_path: Path, golden: Callable[[str, str], None]
+) -> None:
+    module = module_of(tmp_path / "model.py", DOOR)
+    (tmp_path / "model.py").write_text(f"\n\n{DOOR}", encoding="utf-8")
+    with pytest.raises(DefinitionError) as caught:
+        definition_of(module.Door)
+    golden("definition_errors/M001-an-edit", f"{caught.value}\n")
+
+
+def test_a_property_of_a_second_copy_of_the_module_is_no_property(
+    tmp_path: Path, golden: Callable[[str, str], None]
+) -> None:
+    module_of(tmp_path / "door.py", DOOR)
+    load(tmp_path / "door.py", "copy_of_door")
+    text = (
+        "from copy_of_door import Door as Copy\nfrom door import Door\nfrom falsework import twin\n\n\n"
+        "@twin(breaks={Copy.is_shut: 1})\nclass Bad(Door):\n    def ready(self) -> bool:\n        return True\n"
+    )
+    with pytest.raises(DefinitionError) as caught:
+        definition_of(module_of(tmp_path / "twins.py", text).Bad)
+    golden("definition_errors/M022-a-second-copy", f"{caught.value}\n")
+
+
+def test_a_mistake_is_met_again_each_time(tmp_path: Path) -> None:
+    module = module_of(tmp_path / "model.py", DOOR + CASES["M003-an-unbounded-int"][1])
+    for _ in range(2):
+        with pytest.raises(DefinitionError, match="M003"):
+            definition_of(module.Bad)
+    with pytest.raises(DefinitionError, match="M003"):
+        module.Bad()
+
+
+# --- the table of the errors -------------------------------------------------------------------
+
+
+def codes_in_the_source() -> set[str]:
+    texts = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "checker").rglob("*.py"))]
+    return {code for text in texts for code in re.findall(r'"([MP]\d{3})"', text)}
+
+
+def codes_in_the_table() -> list[str]:
+    return re.findall(
+        r"^\| ([MP]\d{3}) \|", (ROOT / "docs" / "errors.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+
+
+def test_the_table_lists_the_codes_of_the_source_in_order() -> None:
+    table = codes_in_the_table()
+    assert table == sorted(set(table))
+    assert set(table) == codes_in_the_source()
+
+
+def test_every_code_of_a_definition_is_tried() -> None:
+    tried = {code for code, _ in CASES.values()} | set(ELSEWHERE)
+    assert tried == {code for code in codes_in_the_table() if code.startswith("M")}
