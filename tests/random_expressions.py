@@ -16,7 +16,7 @@ NONE: Expression = ("const", None)
 
 @dataclass
 class Scope:
-    """What may be read here: locals, options known to be no None, the state before; and what may not change."""
+    """What may be read here: locals, options known to be no None, the state before; what may not change."""
 
     locals: list[Read] = field(default_factory=list)
     facts: list[Read] = field(default_factory=list)
@@ -288,9 +288,10 @@ class Draw:
         read = self.read(scope, lambda d: d[0] == "int" and d[3] != "")
         if read is None:
             return None
-        return compare(
-            read[0], self.pick(("<", ">=", "==")), ("const", self.random.randint(read[1][1], read[1][2]))
-        )
+        sign, (_, low, high, kind, _) = self.pick(("<", ">=", "==")), read[1]
+        if sign == "==" and kind == "elapsed":  # a time at its cap is at least that, no more is known
+            high = max(high - 1, low)
+        return compare(read[0], sign, ("const", self.random.randint(low, high)))
 
     def narrowed(self, scope: Scope, depth: int) -> Expression | None:
         """`x is not None and … x …`, or `x is None or … x …`."""

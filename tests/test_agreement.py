@@ -113,7 +113,7 @@ def test_the_engines_agree(seed: int, tmp_path: Path) -> None:
 
 
 def assert_traces_execute(definition: Definition, tally: Tally) -> None:
-    """A counterexample ends where its property is false, executed on the class; a witness where it is true."""
+    """Executed on the class, a counterexample ends where its property is false, a witness where it is true."""
     for name, found in tally.violations.items():
         assert is_broken_at_the_end(definition, name, tally, found.trace), (
             f"{name} is true at the end of {found.trace}"
