@@ -1,8 +1,8 @@
 """Breadth-first search over the class itself: the definition of what every other engine must answer.
 
-Queue order is that of initial states, parents, actions, arguments: the first trace to a violation is shortest,
-and the least of these. Everything is evaluated twice on the spot, and once more in a search backwards: what
-differs depends on something that is no part of the state.
+Queue order is that of initial states, parents, actions, arguments: the first trace to a violation is shortest
+and least. Everything is evaluated twice on the spot, and once more in a search backwards: what differs
+depends on something that is no part of the state.
 """
 
 from __future__ import annotations

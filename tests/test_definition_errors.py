@@ -83,7 +83,8 @@ def test_a_property_of_a_second_copy_of_the_module_is_no_property(
     load(tmp_path / "door.py", "copy_of_door")
     text = (
         "from copy_of_door import Door as Copy\nfrom door import Door\nfrom falsework import twin\n\n\n"
-        "@twin(breaks={Copy.is_shut: 1})\nclass Bad(Door):\n    def ready(self) -> bool:\n        return True\n"
+        "@twin(breaks={Copy.is_shut: 1})\n"
+        "class Bad(Door):\n    def ready(self) -> bool:\n        return True\n"
     )
     with pytest.raises(DefinitionError) as caught:
         definition_of(module_of(tmp_path / "twins.py", text).Bad)
