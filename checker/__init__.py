@@ -1,5 +1,9 @@
 """Formal models first, every model with its wrong twins, and the runtime under the same invariants."""
 
+from typing import TYPE_CHECKING, Any
+
+from falsework.check import check
+from falsework.errors import DefinitionError, InputError, Refused
 from falsework.language import (
     Below,
     Between,
@@ -36,5 +40,30 @@ from falsework.language import (
     twin,
     values_stay_in_domain,
 )
+from falsework.verdict import Verdict
+
+if TYPE_CHECKING:
+    from falsework.graph import state_graph
+    from falsework.tracefile import replay
 
 __version__ = "0.1.0"
+
+# `check` is a module and a function: the function is imported here, at once, so that it is what the name means from
+# the first moment on. What else is offered is imported where it is first asked for.
+_LATER = {"replay": "falsework.tracefile", "state_graph": "falsework.graph"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'falsework' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(_LATER[name]), name)
+
+
+__all__ = [
+    "Below", "Between", "Countdown", "DefinitionError", "Elapsed", "InputError", "Length", "Map", "Model", "Record", "Refused",
+    "Row", "Seq", "Set", "Upto", "Verdict", "action", "bound", "check", "configuration", "count", "deadlock", "disabled",
+    "elapse", "fault", "first", "given", "implies", "initial", "internal", "invariant", "reachable", "replace", "replay",
+    "require", "rows", "state_graph", "terminal", "tick", "twin", "values_stay_in_domain",
+]  # fmt: skip

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import enum
 import importlib
-import importlib.metadata
 import importlib.util
 import sys
-import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +32,8 @@ class Named:
 
 def shipped(group: str = MODELS) -> dict[str, str]:
     """The names that entry points give to modules of models (or TWINS), those of every installed package, in order."""
+    import importlib.metadata
+
     points = sorted(importlib.metadata.entry_points(group=group), key=lambda point: point.name)
     return {point.name: point.value for point in points}
 
@@ -104,6 +103,8 @@ def _models_named_in(module: ModuleType) -> dict[str, type[Model]]:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """`; did you mean …?` with what is known, for the end of an error."""
+    import difflib
+
     known = sorted(known)
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     listed = ", ".join(known) or "none"
@@ -125,6 +126,8 @@ def import_module(name: str) -> ModuleType:
 
 
 def _while_importing(name: str, problem: Exception) -> str:
+    import traceback
+
     if isinstance(problem, SyntaxError):
         return f"{display_path(name, problem.filename or name)}:{problem.lineno}: {problem.msg}"
     ours = (str(Path(__file__).parent), str(Path(importlib.__file__).parent), "<frozen")

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 
 from falsework import language
 from falsework.definition import Action, Definition, methods_of
-from falsework.definition_checks import named_object, place_in
 from falsework.errors import Place
 from falsework.graph import DEFAULT_LIMIT, Reached, reached
 from falsework.report_reason import deciding_part, operands
-from falsework.source import function_node
+from falsework.source import function_node, named_object, place_in
 from falsework.state import State
 from falsework.trace import Label, instances
 

@@ -24,7 +24,7 @@ class Watch:
 
     def __call__(self, tally: Tally, waiting: int) -> None:
         """Takes note of the level that has just been reached."""
-        states = max(tally.states, sum(tally.levels))
+        states = tally.states
         seconds = max(self.clock() - self.began, 1e-9)
         self.done = f"{self.name}: {states:,} states, depth {tally.depth}"
         if self._status is not None:

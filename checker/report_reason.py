@@ -17,11 +17,10 @@ from typing import Any
 
 from falsework import language
 from falsework.definition import Action, Definition, Property
-from falsework.definition_checks import helper_called, named_object, place_in
 from falsework.domains import spell
 from falsework.errors import Disabled, Place, display_path
 from falsework.language import Model
-from falsework.source import function_node
+from falsework.source import function_node, helper_called, named_object, place_in
 from falsework.state import State, live
 from falsework.trace import Label
 from falsework.values import Map, Seq, Set
@@ -39,13 +38,18 @@ class Reason:
     through: tuple[str, ...] = ()
 
 
-def statement_text(place: Place) -> str:
-    """The source line at a printed place, without its margin; empty where it cannot be read."""
+def source_file(place: Place) -> str:
+    """The file that a printed place stands for."""
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        if file is not None and name != "__main__" and place.line and display_path(name, file) == place.file:
-            return linecache.getline(file, place.line).strip()
-    return linecache.getline(place.file, place.line).strip() if place.line else ""
+        if file is not None and name != "__main__" and display_path(name, file) == place.file:
+            return str(file)
+    return place.file
+
+
+def statement_text(place: Place) -> str:
+    """The source line at a printed place, without its margin; empty where it cannot be read."""
+    return linecache.getline(source_file(place), place.line).strip() if place.line else ""
 
 
 @dataclass

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from falsework.accounting import Stop
 from falsework.check import ERROR_WORDS, Counterexample, Failure, Finding, Result
-from falsework.definition import Definition, Property, owner_of
-from falsework.definition_checks import overridden
+from falsework.definition import Definition, Property
+from falsework.class_checks import overridden
 from falsework.domains import MapOf, spell
 from falsework.errors import DefinitionError, Place, Refused
 from falsework.judge import step_arguments
@@ -16,7 +16,7 @@ from falsework.language import deadlock, role_of, values_stay_in_domain
 from falsework.naming import subject_of
 from falsework.report_reason import Reason, false_conjunct, false_guard, statement_text
 from falsework.report_table import step_text, trace_table
-from falsework.source import class_place, function_place, name_line
+from falsework.source import annotations_of, function_place, name_line
 from falsework.trace import Trace, instances
 from falsework.verdict import Verdict
 
@@ -266,7 +266,7 @@ def twin_lines(definition: Definition) -> list[str]:
     lines = []
     for twin in twins[:1]:
         for name in overridden(twin):
-            above = next(owner_of(k, name) for k in twin.__mro__[1:] if hasattr(k, name))
+            above = next(k for k in twin.__mro__[1:] if name in vars(k) or name in annotations_of(k))
             lines.append(f"the twin       {_place_of(twin, name)}   {name} overrides {_place_of(above, name)}")
     return lines
 
@@ -275,7 +275,7 @@ def _place_of(cls: type, name: str) -> Place:
     value = vars(cls).get(name)
     if callable(value) and hasattr(value, "__code__"):
         return function_place(value)
-    return name_line(cls, name) if name in vars(cls) else class_place(cls)
+    return name_line(cls, name)
 
 
 # --- coverage ---------------------------------------------------------------------------------------------------------

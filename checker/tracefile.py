@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from falsework.check import Result, broken_at_the_end
-from falsework.definition import Action, Definition
+from falsework.definition import Action, Definition, definition_of
 from falsework.domains import Bool, Domain, EnumOf, Int, OptionOf, RecordOf, TupleOf, spell
 from falsework.errors import CutByBound, InputError
+from falsework.language import Model
 from falsework.naming import nearest
 from falsework.report_reason import false_guard
 from falsework.state import digest
@@ -285,6 +286,15 @@ def executed(definition: Definition, trace: Trace) -> Iterator[Taken]:
             raise InputError(f"step {number}: {label} is not enabled there{why}{read}")
         yield after
         state = after.state
+
+
+def replay(model: type[Model], steps: str) -> list[Taken]:
+    """The start and the steps of a line such as `acquire(0) expire()`, executed on the class.
+
+    Raises InputError at the first step that cannot be taken, and says which guard is false there.
+    """
+    definition = definition_of(model)
+    return list(executed(definition, parsed(definition, steps)))
 
 
 def disagreement(saved: Saved, taken: Sequence[Taken]) -> str:
