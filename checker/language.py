@@ -58,8 +58,7 @@ class Mark:
     rows: tuple[Row, ...] | None = None
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Record):
     """One row of a catalogue that becomes one action: subclass it, add fields, and build it from data."""
 
     name: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator
-from typing import Any, Generic, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, dataclass_transform
 
 from falsework.errors import DefinitionError, ModelFault, place_of_caller
 
@@ -32,8 +32,18 @@ class Record:
                 "M031",
                 place_of_caller(__file__),
                 f"the record {cls.__name__} has {what}",
-                "fields of finite domains, those with a default last, each default a value of its domain",
+                "fields whose values cannot change, those with a default last",
             ) from None
+        # The base's own take their place, so that a decorator @dataclass(frozen=True) besides does no harm.
+        del cls.__setattr__, cls.__delattr__
+
+    if not TYPE_CHECKING:
+
+        def __setattr__(self, name: str, value: object) -> None:
+            raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+
+        def __delattr__(self, name: str) -> None:
+            raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
 
 
 def replace(record: R, /, **changes: Any) -> R:

@@ -1,6 +1,5 @@
 """The search over the class itself: what it counts on models that are counted by hand, and every fault."""
 
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
@@ -343,7 +342,6 @@ cheese, 3, bread
 """
 
 
-@dataclass(frozen=True)
 class Good(Row):
     price: int
     needs: str | None

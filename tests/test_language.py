@@ -1,5 +1,6 @@
 """The language by itself: a model's instance is one state, and calling its actions takes steps."""
 
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Self
@@ -236,6 +237,16 @@ def test_a_record_is_frozen_and_replaced() -> None:
         replace(guest, wardd=Ward.SOUTH)
     with pytest.raises(AttributeError):
         guest.rest = 1  # type: ignore[misc]
+
+
+def test_a_record_may_be_called_a_dataclass_besides() -> None:
+    @dataclass(frozen=True)
+    class Key(Record):
+        worn: bool = False
+
+    assert (Key(), hash(Key())) == (Key(worn=False), hash(Key(False)))
+    with pytest.raises(AttributeError):
+        Key().worn = True  # type: ignore[misc]
 
 
 def test_the_initial_values_of_a_class_never_change() -> None:
