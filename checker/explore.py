@@ -71,7 +71,7 @@ class _Search:
                 if (taken := self.step(action, before, label)) is None:
                     continue
                 covered.fired += 1
-                covered.self_loops += taken.state == before
+                covered.self_loops += not taken.outside and taken.state == before
                 self.tally.transitions += 1
                 fresh += self.arrive(path, taken, self.broken_by(path, action, before, taken))
             except CutByBound as cut:

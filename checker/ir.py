@@ -74,6 +74,7 @@ class Pool:
 
     def __init__(self) -> None:
         self.slots: list[Slot] = []
+        self.payloads: set[tuple[int, int]] = set()  # (presence condition, slot that is 0 wherever the condition is)
         self._interned: dict[object, Node] = {}
         self.false = self.const(0)
         self.true = self.const(1)
@@ -259,6 +260,8 @@ class Pool:
             then = then.args[1]
         if other.op == "ite" and other.args[0] is condition:
             other = other.args[2]
+        if then.op == "table" and other is self.false and then.table[0] == 0 and (condition.index, then.value) in self.payloads:
+            return then
         if min(then.low, other.low) >= 0 and max(then.high, other.high) <= 1:
             if then.constant:
                 return self.or_(condition, other) if then.value else self.and_(self.not_(condition), other)
@@ -272,6 +275,8 @@ class Pool:
             return ways[index.value] if 0 <= index.value < len(ways) else ways[0]
         if all(way is ways[0] for way in ways):
             return ways[0]
+        if len(ways) == 2 and (index.low, index.high) == (0, 1):
+            return self.ite(index, ways[1], ways[0])
         if index.low < 0 or index.high >= len(ways):
             inside = self.and_(self.le(self.false, index), self.lt(index, self.const(len(ways))))
             index = self._clamped(self.ite(inside, index, self.false), len(ways))

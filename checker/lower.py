@@ -91,7 +91,25 @@ class _Lowering:
         for variable in definition.variables:
             named = variable_slots(variable.domain, variable.name)
             self.slots[variable.name] = [self.pool.new_slot(name, size) for name, size in named]
+        self._note_payloads()
         self.before = self.state({s.index: self.pool.code(s) for s in self.pool.slots})
+
+    def _note_payloads(self) -> None:
+        """The slots of an absent record or of an unused place are 0 in every state, so nothing needs to make them 0 again."""
+        for slot in self.pool.slots:
+            if slot.name.endswith("?"):
+                present, inside = self.pool.code(slot).index, slot.name[:-1] + "."
+                for other in self.pool.slots[slot.index + 1 :]:
+                    if not other.name.startswith(inside):
+                        break
+                    self.pool.payloads.add((present, other.index))
+        for variable in self.definition.variables:
+            if isinstance(variable.domain, SeqOf):
+                length, *items = self.slots[variable.name]
+                for number, slot in enumerate(items):
+                    place = number // (len(items) // variable.domain.length)
+                    used = self.pool.lt(self.pool.const(place), self.pool.code(length))
+                    self.pool.payloads.add((used.index, slot.index))
 
     def lowered(self) -> Lowered:
         definition = self.definition
@@ -139,6 +157,9 @@ class _Lowering:
         codes: dict[int, Node] = {}
         outside = self.pool.false
         for variable in self.definition.variables:
+            if state.cells[variable.name] is self.before.cells[variable.name]:
+                codes.update((slot.index, self.pool.code(slot)) for slot in self.slots[variable.name])
+                continue
             found, odd = self._store(variable.domain, state.cells[variable.name])
             outside = self.pool.or_(outside, odd)
             codes.update((slot.index, code) for slot, code in zip(self.slots[variable.name], found, strict=True))

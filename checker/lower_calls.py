@@ -112,7 +112,7 @@ class Calls(Expressions):
         alive = self.body(tree.body)
         self.frames.pop()
         ends = frame.returned
-        if alive is not self.pool.false or not ends:
+        if alive not in (self.dead, self.pool.false) or not ends:
             ends = [*ends, (alive, Option(self.pool.false, None))]
         found = ends[-1][1]
         for condition, value in reversed(ends[:-1]):

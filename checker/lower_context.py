@@ -52,6 +52,8 @@ class Context:
         self.guards: list[Guard] = []
         self.premises: list[tuple[int, int, Node]] = []
         self.conditional = 0  # depth of expressions that are looked at only on some path: nothing may be changed there
+        self.dead = Node(-1, "const", (), 0, 0, 0, frozenset(), ())  # what a way answers that no enabled step goes
+        self.impossible = False  # the guard just lowered is never true here
         self.judging = False  # an invariant is being lowered: true premises are counted
 
     # --- places and refusals
@@ -94,11 +96,11 @@ class Context:
     def require(self, condition: Node, node: ast.AST, kind: str = "require", text: str = "") -> None:
         """From here on the condition is true, or the step does not exist."""
         condition = self.simplify(condition)
-        path = self.path()
-        whole = self.pool.implies(path, condition)
+        self.impossible = condition is self.pool.false
+        whole = self.pool.implies(self.path(), condition)
         if whole is self.pool.true:
             return
-        if whole is self.pool.false and kind == "require":
+        if whole is self.pool.false and all(guard.kind == "require" for guard in (*self.guards, Guard(kind, whole, Place("")))):
             raise NeverEnabled
         self.guards.append(Guard(kind, whole, self.place(node), text))
         self.facts = self.facts.given(whole).given(condition)
@@ -114,17 +116,26 @@ class Context:
             self.facts = self.facts.given(condition, holds=False)
 
     def branch(self, condition: Node, then: Callable[[], Node], other: Callable[[], Node]) -> Node:
-        """Both ways from one state, joined again; each way answers whether control goes on, and so does this."""
+        """Both ways from one state, joined again; each way answers whether control goes on, and so does this.
+
+        A way that guards rule out leaves nothing behind; what guards say inside a way is known after it too.
+        """
         condition = self.simplify(condition)
         if condition.constant:
             return then() if condition.value else other()
-        cells, names = self.state.cells, self.frames[-1].locals
+        cells, names, known = self.state.cells, self.frames[-1].locals, len(self.guards)
         ends = []
         for way, assumed in ((then, condition), (other, self.pool.not_(condition))):
             self.state.cells, self.frames[-1].locals = dict(cells), dict(names)
             with self.assuming(assumed):
                 alive = way()
             ends.append((self.state.cells, self.frames[-1].locals, alive))
+        for guard in self.guards[known:]:
+            self.facts = self.facts.given(guard.node, holds=guard.kind != "fault")
+        possible = [end for end in ends if end[2] is not self.dead]
+        if len(possible) < 2:
+            self.state.cells, self.frames[-1].locals, alive = (possible or ends)[0]
+            return alive
         (cells_a, names_a, alive_a), (cells_b, names_b, alive_b) = ends
         self.state.cells = {name: self.join(condition, cells_a[name], cells_b[name], name) for name in cells}
         self.frames[-1].locals = self._join_locals(condition, names_a, names_b, alive_a, alive_b)

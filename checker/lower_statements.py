@@ -40,9 +40,10 @@ class Statements(Calls):
 
     def _sequence(self, steps: list[Callable[[], Node]]) -> Node:
         for number, step in enumerate(steps):
-            alive = self.simplify(step())
-            if alive is self.pool.false:
+            alive = step()
+            if alive in (self.dead, self.pool.false):
                 return alive
+            alive = self.simplify(alive)
             if alive is not self.pool.true:
                 rest = steps[number + 1 :]
                 if not rest:
@@ -64,14 +65,9 @@ class Statements(Calls):
     def s_expr(self, node: ast.Expr) -> Node:
         if isinstance(node.value, ast.Constant):
             return self.pool.true
+        self.impossible = False
         self.value(node.value)
-        dead = isinstance(node.value, ast.Call) and self._never_returns(node.value)
-        return self.pool.false if dead else self.pool.true
-
-    def _never_returns(self, node: ast.Call) -> bool:
-        from falsework.language import disabled
-
-        return named_object(self.frames[-1].function, node.func) is disabled
+        return self.dead if self.impossible else self.pool.true
 
     def s_return(self, node: ast.Return) -> Node:
         value = self.value(node.value) if node.value is not None else constant(self.pool, None)

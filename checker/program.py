@@ -192,7 +192,7 @@ class _Builder:
         body, sources = [*lines, "    fired = loops = 0"], [*lines, "    found = []"]
         for instance in mine:
             rest = self.pool.and_(*(part for part in _parts(instance) if part.index not in shared))
-            where = "" if rest is self.pool.true else f" if {self.printer.condition(rest)}"
+            where = "" if rest is self.pool.true else f" if ({self.printer.condition(rest)})"
             after = self.printer.after(instance.effects, instance.facts)
             moves = "" if self._always_moves(instance) else self._moves(instance, after)
             both = f"{where} and {moves}" if where and moves else f" if {moves}" if moves else where
@@ -281,7 +281,8 @@ class _Builder:
         """The instance as a function: None, the word after, or a tuple that says what else happened."""
         roots = [guard.node for guard in instance.guards] + [instance.outside, *instance.effects.values()]
         for judged in instance.steps:
-            roots += [*(g.node for g in judged.faults), judged.node, *(node for _, _, node in judged.premises)]
+            faults = self.pool.or_(*(guard.node for guard in judged.faults))
+            roots += [faults, self.pool.or_(faults, judged.node), *(node for _, _, node in self._sound(judged))]
         body = Body(self.printer, roots)
         for guard in instance.guards:
             if guard.kind == "fault":
@@ -302,17 +303,24 @@ class _Builder:
         return body.text(name)
 
     def _judge_step(self, body: Body, instance: Instance) -> None:
-        body.lines.append("    broken = (); premises = ()")
+        body.lines.append("    broken = (); premises = (); at_fault = False")
         for judged in instance.steps:
-            for guard in judged.faults:
-                body.lines.append(f"    if {body.condition(guard.node)}: return ('fault',)")
-            for line, column, node in judged.premises:
+            faults = self.pool.or_(*(guard.node for guard in judged.faults))
+            if faults is not self.pool.false:
+                body.lines.append(f"    if {body.condition(faults)}: at_fault = True")
+            for line, column, node in self._sound(judged):
                 if node is not self.pool.false:
                     key = (judged.prop.name, line, column)
                     body.lines.append(f"    if {body.condition(node)}: premises += ({key!r},)")
-            if judged.node is not self.pool.true:
-                body.lines.append(f"    if not ({body.condition(judged.node)}): broken += ({judged.prop.name!r},)")
-        body.lines.append("    return ('judged', t, broken, premises) if broken or premises else t")
+            holds = self.pool.or_(faults, judged.node)
+            if holds is not self.pool.true:
+                body.lines.append(f"    if not ({body.condition(holds)}): broken += ({judged.prop.name!r},)")
+        body.lines.append("    return ('judged', t, broken, premises, at_fault) if broken or premises or at_fault else t")
+
+    def _sound(self, predicate: Predicate) -> list[tuple[int, int, Node]]:
+        """The premises, true only where the predicate is not at fault: an evaluation that fails counts nothing."""
+        sound = self.pool.not_(self.pool.or_(*(guard.node for guard in predicate.faults)))
+        return [(line, column, self.pool.and_(sound, node)) for line, column, node in predicate.premises]
 
     def _name(self, thing: object) -> str:
         name = f"n{self.bound_names}"
@@ -351,7 +359,7 @@ class _Builder:
         found = []
         for predicate in self.lowered.invariants:
             by_site: dict[tuple[int, int], list[Node]] = {}
-            for line, column, node in predicate.premises:
+            for line, column, node in self._sound(predicate):
                 by_site.setdefault((line, column), []).append(node)
             for (line, column), nodes in by_site.items():
                 name = f"premise{self.bound_names}"
@@ -391,8 +399,9 @@ def _run(key: int, steps: list[Callable[[int], Any]], events: dict[int, Event]) 
                 event.faults += 1
             case ("outside",):
                 event.outside += 1
-            case ("judged", after, broken, premises):
+            case ("judged", after, broken, premises, at_fault):
                 event.premises.update(premises)
+                event.faults += at_fault
                 if broken:
                     event.broken.append((after ^ key, broken))
                 elif after != key:

@@ -198,7 +198,7 @@ class Oracle:
                 stuck = False
                 covered[0] += 1
                 covered[1] += 1
-                covered[2] += after == before
+                covered[2] += good and after == before
                 self.found.transitions += 1
                 broken = []
                 if good:
