@@ -119,11 +119,9 @@ def resolve(annotation: Any, constants: Mapping[str, object]) -> VariableDomain:
             raise DomainProblem(
                 f"a Seq with {len(lengths)} lengths", 'Annotated[Seq[T], Length("N")]', "M004"
             )
-        length = constant_value(lengths[0].bound, constants)
+        length = constant_value(lengths[0].bounds[0], constants)
         if length < 1:
-            raise DomainProblem(
-                f"Length({lengths[0].bound!r}), which is {length}", "a length of at least 1", "M004"
-            )
+            raise DomainProblem(f"{lengths[0]!r}, which is {length}", "a length of at least 1", "M004")
         return SeqOf(cell(get_args(inner)[0], constants), length)
     if origin is Seq or annotation is Seq:
         raise DomainProblem("a Seq without a length", 'Annotated[Seq[T], Length("N")]', "M004")
@@ -241,10 +239,8 @@ def _annotated(annotation: Any, constants: Mapping[str, object], inside: tuple[t
             f"an int with {len(bounds)} bounds", "one of Below, Upto, Between, Countdown, Elapsed", "M004"
         )
     mark = bounds[0]
-    if isinstance(mark, Between):
-        low, high = constant_value(mark.low, constants), constant_value(mark.high, constants)
-    else:
-        low, high = 0, constant_value(mark.bound, constants) - isinstance(mark, Below)
+    *least, most = (constant_value(bound, constants) for bound in mark.bounds)
+    low, high = least[0] if least else 0, most - isinstance(mark, Below)
     if high < low:
         write = "a bound that leaves at least one value"
         raise DomainProblem(f"{mark!r}, which is empty: {low}..{high}", write, "M004")

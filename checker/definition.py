@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import enum
-import hashlib
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -90,6 +89,8 @@ class Definition:
     @cached_property
     def digest(self) -> str:
         """Twelve hex digits of the definition: the same whatever its comments and layout."""
+        import hashlib
+
         parts = [self.cls.__qualname__, repr(sorted((k, spell(v)) for k, v in self.constants.items()))]
         parts += [f"{v.name}: {v.domain} = {v.initial!r}" for v in self.variables]
         for name, function in sorted(methods_of(self.cls).items()):

@@ -15,51 +15,50 @@ from falsework.values import Map, Record, Seq, Set
 
 
 class _Mark:
+    """What stands beside the type in `Annotated`: plain classes, for every model imports them all."""
+
+    __slots__ = ("bounds",)
+
+    bounds: tuple[str | int, ...]
+
+    def __init__(self, bound: str | int) -> None:
+        self.bounds = (bound,)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.bounds == other.bounds
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.bounds))
+
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(map(repr, vars(self).values()))})"
+        return f"{type(self).__name__}({', '.join(map(repr, self.bounds))})"
 
 
-@dataclass(frozen=True, repr=False)
 class Below(_Mark):
     """`Annotated[int, Below("N")]`: 0 .. N-1."""
 
-    bound: str | int
 
-
-@dataclass(frozen=True, repr=False)
 class Upto(_Mark):
     """`Annotated[int, Upto("N")]`: 0 .. N."""
 
-    bound: str | int
 
-
-@dataclass(frozen=True, repr=False)
 class Between(_Mark):
     """`Annotated[int, Between("LOW", "HIGH")]`: LOW .. HIGH, both included; the way to a negative number."""
 
-    low: str | int
-    high: str | int
+    def __init__(self, low: str | int, high: str | int) -> None:
+        self.bounds = (low, high)
 
 
-@dataclass(frozen=True, repr=False)
 class Countdown(_Mark):
     """`Annotated[int, Countdown("N")]`: 0 .. N, one less at each `elapse`, resting at 0."""
 
-    bound: str | int
 
-
-@dataclass(frozen=True, repr=False)
 class Elapsed(_Mark):
     """`Annotated[int, Elapsed("CAP")]`: 0 .. CAP, one more at each `elapse`, saturating at CAP."""
 
-    bound: str | int
 
-
-@dataclass(frozen=True, repr=False)
 class Length(_Mark):
     """`Annotated[Seq[T], Length("N")]`: at most N items."""
-
-    bound: str | int
 
 
 # --- domains, resolved for one class ----------------------------------------

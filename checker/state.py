@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 from falsework.definition import Definition
@@ -35,6 +34,8 @@ def frozen(definition: Definition, instance: Model) -> tuple[State, str]:
 
 def digest(state: State) -> str:
     """Eight hex digits that name the state in traces and logs."""
+    import hashlib
+
     return hashlib.sha256(spell(state).encode()).hexdigest()[:8]
 
 
