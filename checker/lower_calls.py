@@ -111,6 +111,7 @@ class Calls(Expressions):
         self.frames.append(frame)
         alive = self.body(tree.body)
         self.frames.pop()
+        self.impossible = alive is self.dead and not frame.returned
         ends = frame.returned
         if alive not in (self.dead, self.pool.false) or not ends:
             ends = [*ends, (alive, Option(self.pool.false, None))]
@@ -225,7 +226,7 @@ class Calls(Expressions):
         result: Value = Option(self.pool.false, None)
         try:
             for there, item in reversed(found):
-                result = choose(self.pool, there, Option(self.pool.true, item), result)
+                result = choose(self.pool, there, item if isinstance(item, Option) else Option(self.pool.true, item), result)
         except Mismatch as problem:
             raise self.mixed(node, problem) from None
         return result
