@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# `check` is a module and a function: the function is imported here, at once, so that it is what the name means from
-# the first moment on. What else is offered is imported where it is first asked for.
+# `check` is a module and a function. The function is imported here at once, so that it is what the name means
+# from the first moment on; what else is offered is imported where it is first asked for.
 _LATER = {"replay": "falsework.tracefile", "state_graph": "falsework.graph"}
 
 
@@ -62,8 +62,9 @@ def __getattr__(name: str) -> Any:
 
 
 __all__ = [
-    "Below", "Between", "Countdown", "DefinitionError", "Elapsed", "InputError", "Length", "Map", "Model", "Record", "Refused",
-    "Row", "Seq", "Set", "Upto", "Verdict", "action", "bound", "check", "configuration", "count", "deadlock", "disabled",
-    "elapse", "fault", "first", "given", "implies", "initial", "internal", "invariant", "reachable", "replace", "replay",
-    "require", "rows", "state_graph", "terminal", "tick", "twin", "values_stay_in_domain",
+    "Below", "Between", "Countdown", "DefinitionError", "Elapsed", "InputError", "Length", "Map", "Model",
+    "Record", "Refused", "Row", "Seq", "Set", "Upto", "Verdict", "action", "bound", "check",
+    "configuration", "count", "deadlock", "disabled", "elapse", "fault", "first", "given", "implies",
+    "initial", "internal", "invariant", "reachable", "replace", "replay", "require", "rows",
+    "state_graph", "terminal", "tick", "twin", "values_stay_in_domain",
 ]  # fmt: skip

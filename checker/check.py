@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from falsework.accounting import DEFAULT_MAX_STATES, Bounds, Tally, Violation
+from falsework.accounting import DEFAULT_MAX_STATES, Bounds, Stop, Tally, Violation
 from falsework.definition import Definition, definition_of
 from falsework.errors import CutByBound, FalseworkError, InputError, ModelFault, Place, Refused
 from falsework.explore import Progress, explore
@@ -134,7 +134,7 @@ def _engine(definition: Definition, wanted: str) -> tuple[Callable[..., Tally], 
     if wanted not in ENGINES:
         raise InputError(f"no engine {wanted!r}; write one of: {', '.join(ENGINES)}")
     if wanted == "explore":
-        return explore, "explore", "asked for"
+        return _explore, "explore", "asked for"
     from falsework.fast import fast
     from falsework.lower import lower
 
@@ -143,11 +143,28 @@ def _engine(definition: Definition, wanted: str) -> tuple[Callable[..., Tally], 
     except Refused as refusal:
         if wanted == "fast":
             raise
-        return explore, "explore", f"fast refuses the model: {refusal.code} at {refusal.place}"
+        return _explore, "explore", f"fast refuses the model: {refusal.code} at {refusal.place}"
     return fast, "fast", "asked for" if wanted == "fast" else "the default"
 
 
-# --- what was found, executed again -----------------------------------------------------------------------------------
+def _explore(definition: Definition, bounds: Bounds, progress: Progress | None) -> Tally:
+    """The reference search; what it may hold in memory is looked at after each level."""
+    if bounds.memory_mb is None:
+        return explore(definition, bounds, progress)
+    from falsework.fast import resident_mb
+
+    limit = bounds.memory_mb
+
+    def look(tally: Tally, waiting: int) -> None:
+        if progress is not None:
+            progress(tally, waiting)
+        if waiting and resident_mb() > limit:
+            tally.stop = Stop("memory", limit, waiting)
+
+    return explore(definition, bounds, look)
+
+
+# --- what was found, executed again -------------------------------------------------------------------------
 
 
 def confirm(definition: Definition, violation: Violation) -> Counterexample:
@@ -164,7 +181,7 @@ def broken_at_the_end(definition: Definition, taken: tuple[Taken, ...]) -> list[
     last = taken[-1]
     if last.outside:
         return [values_stay_in_domain]
-    found = []
+    found: list[str] = []
     if len(taken) > 1:
         action = next(a for a in definition.actions if a.name == last.label.action)
         found += broken_by(definition, action, last.label, last.answer, taken[-2].state, last.state)
@@ -184,7 +201,7 @@ def _steps(definition: Definition, at: Taken) -> Iterator[bool]:
                 yield True
 
 
-# --- what keeps a check from a pass -----------------------------------------------------------------------------------
+# --- what keeps a check from a pass -------------------------------------------------------------------------
 
 
 def _findings(result: Result) -> list[Finding]:
@@ -214,7 +231,9 @@ def _unanswered(result: Result) -> Iterator[Finding]:
     definition, tally = result.definition, result.tally
     for prop in definition.witnesses:
         if prop.name not in tally.witnesses:
-            yield Finding("not-answered", f"{result.engine} says nothing of {prop.name}", prop.place, prop.name)
+            yield Finding(
+                "not-answered", f"{result.engine} says nothing of {prop.name}", prop.place, prop.name
+            )
     for action in definition.actions:
         if action.name not in tally.coverage:
             text = f"{result.engine} says nothing of {action.name}"

@@ -1,7 +1,7 @@
-"""The command line: finds the command, runs it, and turns whatever happens into an exit code and one clear message.
+"""The command line: finds the command, runs it, and turns what happens into an exit code and a message.
 
-A command is a module with `add_arguments(parser)` and `run(args) -> int`; its docstring is its help, whose last
-paragraph is an example. Built-in commands are listed here, others are found in the entry-point group
+A command is a module with `add_arguments(parser)` and `run(args) -> int`; its docstring is its help, whose
+last paragraph is an example. Built-in commands are listed here, others are found in the entry-point group
 `falsework.commands`. Only the module of the command that is asked for is imported.
 """
 
@@ -127,7 +127,7 @@ def _without_command(arguments: Sequence[str], known: dict[str, tuple[str, str]]
     listed = "\n".join(f"  {name.ljust(widest)}  {about}" for name, (_, about) in known.items())
     text = (
         "usage: falsework COMMAND …\n\n"
-        "Formal models first, every model with its wrong twins, and the runtime under the same invariants.\n\n"
+        "Formal models first, each with its wrong twins, and the runtime under the same invariants.\n\n"
         f"commands:\n{listed}\n\n"
         "falsework COMMAND --help says more of each. For example: falsework check my_model.py:Lease\n\n"
         f"{EXIT_CODES}\n"

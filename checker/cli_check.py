@@ -1,7 +1,8 @@
-"""One check: every reachable state of a model is looked at, and the first line says what was asked and answered.
+"""One check: every reachable state is looked at, and the first line says what was asked and answered.
 
-Without a class, all models of the module or of the system are checked. The answer is HOLDS, HOLDS WITHIN (a bound that
-the model declares did cut), VIOLATED (with a shortest counterexample), VACUOUS, INCOMPLETE or ERROR.
+Without a class, all models of the module or of the system are checked. The answer is HOLDS, HOLDS WITHIN (a
+bound that the model declares did cut), VIOLATED (with a shortest counterexample), VACUOUS, INCOMPLETE or
+ERROR.
 
 example: falsework check my_model.py:Lease -D WORKERS=3 --verbose
 """
@@ -25,21 +26,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     add_bounds(parser)
     parser.add_argument(
-        "--all", action="store_true", help="go on after a violation and find all that is broken (a twin always does)"
+        "--all",
+        action="store_true",
+        help="go on after a violation and find all that is broken (a twin always does)",
     )
-    parser.add_argument("--save", metavar="FILE", help="write the counterexample there, for falsework replay FILE")
-    parser.add_argument("--verbose", action="store_true", help="also what was covered: actions, premises, bounds, witnesses")
+    parser.add_argument(
+        "--save", metavar="FILE", help="write the counterexample there, for falsework replay FILE"
+    )
+    parser.add_argument(
+        "--verbose", action="store_true", help="also what was covered: actions, premises, bounds, witnesses"
+    )
     add_output(parser)
 
 
 def add_bounds(parser: argparse.ArgumentParser) -> None:
     """The engine and what may stop it."""
-    parser.add_argument("--engine", choices=ENGINES, default="auto", help="auto takes fast where the model allows it")
     parser.add_argument(
-        "--max-states", type=positive, metavar="N", default=DEFAULT_MAX_STATES, help=f"default {DEFAULT_MAX_STATES:,}"
+        "--engine", choices=ENGINES, default="auto", help="auto takes fast where the model allows it"
+    )
+    parser.add_argument(
+        "--max-states",
+        type=positive,
+        metavar="N",
+        default=DEFAULT_MAX_STATES,
+        help=f"default {DEFAULT_MAX_STATES:,}",
     )
     parser.add_argument("--max-depth", type=positive, metavar="N", help="look no further than N steps")
-    parser.add_argument("--memory", type=positive, metavar="MB", help="stop when the process holds more than this")
+    parser.add_argument(
+        "--memory", type=positive, metavar="MB", help="stop when the process holds more than this"
+    )
 
 
 def positive(text: str) -> int:
@@ -58,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     found, without = targets(args.model, args.config, args.constants)
     outcomes = [each if isinstance(each, Failure) else _outcome(each, args) for each in found]
     for name in without:
-        warn(f"falsework: {name} has no configuration {args.config!r} or not these constants, and was not checked")
+        warn(f"falsework: {name} was not checked: it has no configuration or constant of that name")
     document = check_document(_asked(args), outcomes, width=width(), verbose=args.verbose)
     if args.save:
         _save(Path(args.save), outcomes)

@@ -1,7 +1,7 @@
-"""The state graph of a model: its states, and its steps as edges labelled with action, arguments and answer.
+"""The state graph: states, and steps as edges labelled with action, arguments and answer.
 
-Parallel edges are kept. Violating states are marked and not expanded. More states than --limit are not drawn without
---force, for nobody can read them.
+Parallel edges are kept. Violating states are marked and not expanded. More states than --limit are not
+drawn without --force, for nobody can read them.
 
 example: falsework graph my_model.py:Lease --to dot > lease.dot
 """
@@ -25,7 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The model and the format."""
     add_model(parser)
     parser.add_argument("--to", choices=FORMATS, default="dot", help="dot is the default")
-    parser.add_argument("--limit", type=positive, metavar="N", default=DRAWN, help=f"the most states; default {DRAWN}")
+    parser.add_argument(
+        "--limit", type=positive, metavar="N", default=DRAWN, help=f"the most states; default {DRAWN}"
+    )
     parser.add_argument("--force", action="store_true", help="draw however many states there are")
 
 

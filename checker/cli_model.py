@@ -17,7 +17,7 @@ from falsework.naming import configured, find, setting, with_constants
 
 @dataclass(frozen=True)
 class Target:
-    """One class to work on: the name it was asked by, its configuration's name, and the arguments that name it again."""
+    """One class to work on: its name, its configuration's, and the arguments that name it again."""
 
     name: str
     cls: type[Model]
@@ -40,14 +40,16 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "model",
         metavar="MODEL",
-        help="a shipped name (falsework list), module:Class, or path.py:Class; without a class all of its models",
+        help="a shipped name (falsework list), module:Class or path.py:Class; without a class, all models",
     )
     add_setting(parser)
 
 
 def add_setting(parser: argparse.ArgumentParser) -> None:
     """--config and -D."""
-    parser.add_argument("--config", metavar="NAME", help="one of the model's configurations (falsework show MODEL)")
+    parser.add_argument(
+        "--config", metavar="NAME", help="one of the model's configurations (falsework show MODEL)"
+    )
     parser.add_argument(
         "-D",
         dest="constants",
@@ -58,7 +60,9 @@ def add_setting(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def targets(model: str, config: str | None, constants: Sequence[str]) -> tuple[list[Target | Failure], list[str]]:
+def targets(
+    model: str, config: str | None, constants: Sequence[str]
+) -> tuple[list[Target | Failure], list[str]]:
     """The classes that the arguments name, and the models that have no such configuration.
 
     A model that is defined wrongly is a Failure among the others; a name that is not known raises InputError.
@@ -80,7 +84,7 @@ def targets(model: str, config: str | None, constants: Sequence[str]) -> tuple[l
         except DefinitionError as problem:
             found.append(Failure(each.name, problem))
     if not found:
-        raise problems[0]
+        raise InputError("\n".join(dict.fromkeys(map(str, problems))))
     return found, without
 
 
@@ -102,11 +106,17 @@ def definition_at(target: Target) -> Definition:
 
 def _target(name: str, cls: type[Model], config: str | None, constants: Sequence[str]) -> Target:
     chosen = setting(cls)[0] if config is None else configured(cls, config)
-    configurations = [k for k in chosen.__mro__ if (role := role_of(k)) is not None and role.kind == "configuration"]
+    configurations = [
+        k for k in chosen.__mro__ if (role := role_of(k)) is not None and role.kind == "configuration"
+    ]
     values = dict(_constant(text) for text in constants)
     if values:
         chosen = with_constants(chosen, values)
-    words = [name, *(["--config", config] if config else []), *(w for text in constants for w in ("-D", text))]
+    words = [
+        name,
+        *(["--config", config] if config else []),
+        *(w for text in constants for w in ("-D", text)),
+    ]
     configuration = configurations[0].__name__ if configurations else ""
     return Target(name, chosen, configuration, shlex.join(words))
 

@@ -1,7 +1,7 @@
-"""Which variable explodes, which guard never decides, how the levels grow, which actions only repeat what is known.
+"""Which variable explodes, which guard never decides, how levels grow, which actions repeat what is known.
 
-A variable's `saved` is how many states fewer there would be if it were dropped; a conjunct that never decides is false
-only where an earlier one is false too, so the guard says the same without it.
+A variable's `saved` is how many states fewer there would be if it were dropped; a conjunct that never
+decides is false only where an earlier one is false too, so the guard says the same without it.
 
 example: falsework profile my_model.py:Lease
 """
@@ -43,7 +43,9 @@ def run(args: argparse.Namespace) -> int:
         raise InputError(f"the model faults: {fault.message} at {fault.place}") from None
     if not made.states:
         raise InputError(f"{definition.name} has no initial state, so there is nothing to count")
-    who = "  ".join(filter(None, (subject_text(definition, target.configuration), constants_text(definition))))
+    who = "  ".join(
+        filter(None, (subject_text(definition, target.configuration), constants_text(definition)))
+    )
     idle = number_of(len(made.idle_guards), "conjunct")
     say(f"PROFILED  {who}   {number_of(made.states, 'state')} · {idle} never decide")
     for block in (_variables(made), _actions(made), _guards(made), _levels(made)):
@@ -61,15 +63,16 @@ def _variables(made: Profile) -> str:
 
 def _actions(made: Profile) -> str:
     rows = [["action", "fired", "to known states"]]
-    for action in made.definition.actions:
-        rows.append([action.name, f"{made.fired[action.name]:,}", f"{made.duplicates[action.name]:,}"])
+    names = [action.name for action in made.definition.actions]
+    rows += [[name, f"{made.fired[name]:,}", f"{made.duplicates[name]:,}"] for name in names]
     return "\n".join(aligned(rows))
 
 
 def _guards(made: Profile) -> str:
     rows = [["conjunct of a guard", "decided", "at"]]
-    for part in made.guards:
-        rows.append([part.text, f"{part.decided:,}" if part.decided else "never", str(part.place)])
+    rows += [
+        [part.text, f"{part.decided:,}" if part.decided else "never", str(part.place)] for part in made.guards
+    ]
     lines = aligned(rows) if made.guards else ["no guard"]
     if made.unexplained:
         lines.append(f"{number_of(made.unexplained, 'disabled instance')} by a guard that is not told apart")

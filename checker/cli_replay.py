@@ -1,8 +1,9 @@
-"""A trace executed again on the class: a file that `falsework check --save` wrote, or a model and a line of steps.
+"""A trace executed again on the class: a saved file, or a model and a line of steps.
 
-A file must agree to the last state: the same model digest, the same states, the same answers. The answer is VIOLATED
-(exit 10) where the property is broken again, REPLAYED (exit 0) where steps of one's own break nothing; a file that no
-longer agrees, or a step that cannot be taken, is an error (exit 13) that names the step.
+A file must agree to the last state: the same model digest, the same states, the same answers. The answer is
+VIOLATED (exit 10) where the property is broken again, REPLAYED (exit 0) where steps of one's own break
+nothing; a file that no longer agrees, or a step that cannot be taken, is an error (exit 13) that names the
+step.
 
 examples: falsework replay counterexample.json
           falsework replay my_model.py:Lease "acquire(0) expire() acquire(1)"
@@ -52,7 +53,9 @@ def _steps(args: argparse.Namespace) -> int:
     trace = parsed(definition, args.steps)
     taken = _executed(definition, trace)
     number, broken = first_broken(definition, taken)
-    who = "  ".join(filter(None, (subject_text(definition, target.configuration), constants_text(definition))))
+    who = "  ".join(
+        filter(None, (subject_text(definition, target.configuration), constants_text(definition)))
+    )
     if not broken:
         say(f"REPLAYED  {who}   {number_of(len(trace), 'step')}, nothing is broken on the way: not a proof")
         say("\n" + trace_table(definition, taken, width()))
@@ -64,8 +67,12 @@ def _file(saved: Saved) -> int:
     target = _target(saved)
     definition = definition_at(target)
     if definition.digest != saved.digest:
-        now = f"the trace is of {saved.model} as it was ({saved.digest}); the model is now {definition.digest}"
-        raise InputError(f"{now}\n  {_still(definition, saved)}\n  check it again: falsework check {target.command}")
+        now = (
+            f"the trace is of {saved.model} as it was ({saved.digest}); the model is now {definition.digest}"
+        )
+        raise InputError(
+            f"{now}\n  {_still(definition, saved)}\n  check it again: falsework check {target.command}"
+        )
     trace = trace_of(definition, saved)
     taken = _executed(definition, trace)
     differs = disagreement(saved, taken)
@@ -73,7 +80,11 @@ def _file(saved: Saved) -> int:
         raise InputError(f"the same model does not take the same steps: {differs}")
     number, broken = first_broken(definition, taken)
     if number != len(trace) or saved.property not in broken:
-        found = f"{', '.join(broken)} is broken after {number_of(number, 'step')}" if broken else "nothing is broken"
+        found = (
+            f"{', '.join(broken)} is broken after {number_of(number, 'step')}"
+            if broken
+            else "nothing is broken"
+        )
         raise InputError(f"{saved.property} is not broken at the end of the steps: {found}")
     return _violated(definition, target.configuration, trace, taken, [saved.property])
 

@@ -1,4 +1,4 @@
-"""One model as the checker has gathered it: variables with their domains, actions, invariants, witnesses, twins.
+"""One model as it was gathered: variables with their domains, actions, invariants, witnesses, twins.
 
 Without a class, every model of the module or the system is shown. A place stands at the end of each line.
 
@@ -87,7 +87,9 @@ def _action(action: Action) -> list[str]:
 
 
 def _property(prop: Property) -> list[str]:
-    what = {"state": "of every state", "step": "of every step", "witness": "reached", "terminal": "may stay"}[prop.kind]
+    what = {"state": "of every state", "step": "of every step", "witness": "reached", "terminal": "may stay"}[
+        prop.kind
+    ]
     what = f"of {prop.on}" if prop.on else what
     return [prop.name, what, str(prop.place), _sources(prop.source)]
 
@@ -100,6 +102,8 @@ def _role(cls: type[Model]) -> list[str]:
     role = role_of(cls)
     assert role is not None
     declared = definition_of(cls).breaks
-    broken = ", ".join(f"{name} in {steps}" if steps is not None else f"{name} never" for name, steps in declared.items())
+    broken = ", ".join(
+        f"{name} in {steps}" if steps is not None else f"{name} never" for name, steps in declared.items()
+    )
     within = f"within {role.within.__name__}" if role.within is not None else ""
     return [cls.__name__, f"breaks {broken}" if broken else "holds", within, str(class_place(cls))]

@@ -1,7 +1,7 @@
 """Random walks over a model: how often each action is taken, and a counterexample if one is met.
 
-It is a look, never a proof: the word is SAMPLED (exit 0), or VIOLATED (exit 10) with a counterexample that need not be
-a shortest one. The same seed walks the same way.
+It is a look, never a proof: the word is SAMPLED (exit 0), or VIOLATED (exit 10) with a counterexample that
+need not be a shortest one. The same seed walks the same way.
 
 example: falsework simulate my_model.py:Lease --seed 7 --walks 200 --steps 50
 """
@@ -35,8 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The model, and how to walk."""
     add_model(parser)
     parser.add_argument("--seed", type=int, metavar="N", default=0, help="default 0")
-    parser.add_argument("--walks", type=positive, metavar="N", default=100, help="how many walks; default 100")
-    parser.add_argument("--steps", type=positive, metavar="N", default=100, help="at most so many steps each; default 100")
+    parser.add_argument(
+        "--walks", type=positive, metavar="N", default=100, help="how many walks; default 100"
+    )
+    parser.add_argument(
+        "--steps", type=positive, metavar="N", default=100, help="at most so many steps each; default 100"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -54,7 +58,10 @@ def run(args: argparse.Namespace) -> int:
         name = done.found.violation.name
         within = f"in {number_of(done.found.violation.steps, 'step')}"
         word = Verdict.VIOLATED.value
-        say("  ".join(filter(None, (word, f"{who}.{name}", within, constants))) + f"   {spent}; not necessarily a shortest one")
+        say(
+            "  ".join(filter(None, (word, f"{who}.{name}", within, constants)))
+            + f"   {spent}; not necessarily a shortest one"
+        )
         say(f"\n{trace_table(definition, done.found.taken, width())}\n\n")
         for line in (*reason_lines(definition, done.found), *twin_lines(definition)):
             say(line)
@@ -62,7 +69,10 @@ def run(args: argparse.Namespace) -> int:
         say("\n" + histogram(done))
         return Verdict.VIOLATED.exit_code
     asked = number_of(len(definition.invariants), "invariant")
-    say("  ".join(filter(None, ("SAMPLED", who, constants))) + f"   {spent}: {asked} not refuted, which is not a proof")
+    say(
+        "  ".join(filter(None, ("SAMPLED", who, constants)))
+        + f"   {spent}: {asked} not refuted, which is not a proof"
+    )
     say("\n" + histogram(done))
     return PASSED
 

@@ -19,7 +19,7 @@ from falsework.state import State
 from falsework.trace import Fault, Faulted, Label, Taken, Trace, instances, starts, take
 
 Progress = Callable[[Tally, int], None]
-"""Called after each level with the tally and the number of states that wait."""
+"""Called after each level with the tally and the number of states that wait; may set `stop` for a full memory."""
 
 
 class _Search:
@@ -140,7 +140,7 @@ def explore(definition: Definition, bounds: Bounds | None = None, progress: Prog
     """The whole search, counted; a fault of the model ends it at the end of the level."""
     began = time.process_time()
     tally = _Search(definition, bounds or Bounds()).run(progress or (lambda *_: None))
-    if tally.fault is None:
+    if tally.fault is None and (tally.stop is None or tally.stop.bound != "memory"):
         again = _Search(definition, tally.bounds, backwards=True).run(lambda *_: None)
         steps = [{name: found.steps for name, found in t.violations.items()} for t in (tally, again)]
         if tally.counts() | {"violations": steps[0]} != again.counts() | {"violations": steps[1]}:

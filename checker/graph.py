@@ -1,8 +1,8 @@
-"""The state graph of a model, executed on the class: nodes are states, edges are steps with their labels and answers.
+"""The state graph of a model, executed on the class: nodes are states, edges are labelled steps.
 
-It follows a search exactly: a violating state is a node and is not expanded, a step that breaks a step invariant or
-leaves a domain is no edge. Parallel edges are kept. So it has as many nodes and, where nothing is broken, as many
-edges as `explore` counts states and transitions.
+It follows a search exactly: a violating state is a node and is not expanded, a step that breaks a step
+invariant or leaves a domain is no edge. Parallel edges are kept. So it has as many nodes and, where nothing
+is broken, as many edges as `explore` counts states and transitions.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from falsework.state import State, columns, digest
 from falsework.trace import Label, Taken, instances, starts, take
 
 if TYPE_CHECKING:
-    import networkx
+    import networkx as nx
 
 DEFAULT_LIMIT = 1_000_000
 FORMATS = ("dot", "mermaid", "networkx-json")
@@ -30,7 +30,7 @@ FORMATS = ("dot", "mermaid", "networkx-json")
 
 @dataclass
 class Reached:
-    """Every state with the step of its first arrival, level by level, and every step that leads to a state."""
+    """Every state, level by level in the order of the search, and every step that leads to a state."""
 
     definition: Definition
     levels: list[list[State]] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Reached:
 
 
 def reached(definition: Definition, limit: int = DEFAULT_LIMIT, *, edges: bool = True) -> Reached:
-    """Walks the whole model breadth first; raises InputError above the limit and Faulted where the model faults."""
+    """The whole model, breadth first; raises InputError above the limit, Faulted where the model faults."""
     found = Reached(definition)
     labels = [(action, list(instances(definition, action))) for action in definition.actions]
     known: set[State] = set()
@@ -101,16 +101,16 @@ def _expand(
         found.broken[before] = (deadlock,)
 
 
-def state_graph(definition: Definition, limit: int = DEFAULT_LIMIT) -> networkx.MultiDiGraph[State]:
+def state_graph(definition: Definition, limit: int = DEFAULT_LIMIT) -> nx.MultiDiGraph[State]:
     """The graph for networkx.
 
-    A node is a State, with `digest`, `initial`, `broken` (names) and `depth`; an edge carries `label` (a Label) and
-    `answer`. The graph itself carries `cuts` and `broken_steps` (state, Taken), the steps that are no edges.
+    A node is a State, with `digest`, `initial`, `broken` (names) and `depth`; an edge carries `label` (a
+    Label) and `answer`. The graph carries `cuts`, and `broken_steps` (state, Taken), which are no edges.
     """
-    import networkx
+    import networkx as nx
 
     found = reached(definition, limit)
-    graph: networkx.MultiDiGraph[State] = networkx.MultiDiGraph(
+    graph: nx.MultiDiGraph[State] = nx.MultiDiGraph(
         model=definition.path, digest=definition.digest, cuts=found.cuts, broken_steps=found.broken_steps
     )
     initial = set(found.initial)
@@ -123,14 +123,14 @@ def state_graph(definition: Definition, limit: int = DEFAULT_LIMIT) -> networkx.
     return graph
 
 
-# --- drawn ------------------------------------------------------------------------------------------------------------
+# --- drawn --------------------------------------------------------------------------------------------------
 
 
-def drawn(graph: networkx.MultiDiGraph[State], definition: Definition, format: str) -> str:
+def drawn(graph: nx.MultiDiGraph[State], definition: Definition, form: str) -> str:
     """The graph as the text of that format, one of FORMATS."""
-    if format == "dot":
+    if form == "dot":
         return _dot(graph, definition)
-    return _mermaid(graph, definition) if format == "mermaid" else _node_link(graph, definition)
+    return _mermaid(graph, definition) if form == "mermaid" else _node_link(graph, definition)
 
 
 def state_text(definition: Definition, state: State) -> str:
@@ -147,11 +147,11 @@ def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _numbers(graph: networkx.MultiDiGraph[State]) -> dict[State, int]:
+def _numbers(graph: nx.MultiDiGraph[State]) -> dict[State, int]:
     return {state: number for number, state in enumerate(graph.nodes)}
 
 
-def _dot(graph: networkx.MultiDiGraph[State], definition: Definition) -> str:
+def _dot(graph: nx.MultiDiGraph[State], definition: Definition) -> str:
     number = _numbers(graph)
     lines = [f"digraph {_quoted(definition.name)} {{", "  node [shape=box];"]
     for state, data in graph.nodes(data=True):
@@ -166,7 +166,7 @@ def _dot(graph: networkx.MultiDiGraph[State], definition: Definition) -> str:
     return "\n".join([*lines, "}"]) + "\n"
 
 
-def _mermaid(graph: networkx.MultiDiGraph[State], definition: Definition) -> str:
+def _mermaid(graph: nx.MultiDiGraph[State], definition: Definition) -> str:
     number = _numbers(graph)
     lines = ["stateDiagram-v2"]
     for state, data in graph.nodes(data=True):
@@ -185,7 +185,7 @@ def _plain(text: str) -> str:
     return text.replace(":", "=").replace(";", ",").replace("{", "(").replace("}", ")")
 
 
-def _node_link(graph: networkx.MultiDiGraph[State], definition: Definition) -> str:
+def _node_link(graph: nx.MultiDiGraph[State], definition: Definition) -> str:
     import json
 
     number = _numbers(graph)

@@ -1,4 +1,4 @@
-"""Names for models: shipped ones, `module:Class` and `path.py:Class`; configurations, twins, and other constants."""
+"""Names for models: shipped ones, `module:Class`, `path.py:Class`; configurations, twins, other constants."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Named:
     cls: type[Model]
 
 
-# --- finding models ---------------------------------------------------------------------------------------------------
+# --- finding models -----------------------------------------------------------------------------------------
 
 
 def shipped(group: str = MODELS) -> dict[str, str]:
-    """The names that entry points give to modules of models (or TWINS), those of every installed package, in order."""
+    """The names that entry points give to modules of models (or TWINS) in any installed package, in order."""
     import importlib.metadata
 
     points = sorted(importlib.metadata.entry_points(group=group), key=lambda point: point.name)
@@ -39,7 +39,7 @@ def shipped(group: str = MODELS) -> dict[str, str]:
 
 
 def find(name: str) -> list[Named]:
-    """The models of that name: one, or every slice of a system; their twins are loaded too. Raises InputError."""
+    """The models of that name: one, or every slice of a system, twins loaded too. Raises InputError."""
     where, _, cls_name = name.partition(":")
     names = shipped()
     slices = _slices(where, names)
@@ -80,8 +80,7 @@ def _module(where: str, cls_name: str, names: Mapping[str, str]) -> ModuleType:
         return from_path(Path(where))
     if "." not in where and not cls_name:
         raise InputError(
-            f"no model {where!r}{nearest(where, names)}\n"
-            "write a shipped name, module:Class, or path.py:Class"
+            f"no model {where!r}{nearest(where, names)}\nwrite a shipped name, module:Class, or path.py:Class"
         )
     return import_module(where)
 
@@ -213,11 +212,12 @@ def _in_module(name: str, module: ModuleType) -> list[Named]:
 def _no_model_in(where: str, module: ModuleType) -> str:
     bent = [name for name, cls in _models_named_in(module).items() if role_of(cls) is not None]
     if bent:
-        return f"{where} holds twins and configurations only; name one, such as {where}:{bent[0]} ({', '.join(bent)})"
+        listed = ", ".join(bent)
+        return f"{where} holds twins and configurations only; name one, such as {where}:{bent[0]} ({listed})"
     return f"{where} defines no model; write one: class Name(Model): …"
 
 
-# --- configurations and twins ---------------------------------------------------------------------------------------------
+# --- configurations and twins -------------------------------------------------------------------------------
 
 
 def subject_of(cls: type[Model]) -> type[Model]:
@@ -232,7 +232,12 @@ def _of(cls: type[Model], kind: str) -> list[type[Model]]:
     found: dict[tuple[str, str], type[Model]] = {}
     for candidate in classes_with_roles():
         role = role_of(candidate)
-        if role is not None and role.kind == kind and issubclass(candidate, cls) and subject_of(candidate) is subject_of(cls):
+        if (
+            role is not None
+            and role.kind == kind
+            and issubclass(candidate, cls)
+            and subject_of(candidate) is subject_of(cls)
+        ):
             found[candidate.__module__, candidate.__qualname__] = candidate
     return list(found.values())
 
@@ -253,7 +258,10 @@ def configured(cls: type[Model], name: str) -> type[Model]:
     if _plain(name) in ("default", _plain(cls.__name__)):
         return cls
     if _plain(name) not in known:
-        raise InputError(f"{cls.__name__} has no configuration {name!r}{nearest(name, [c.__name__ for c in known.values()])}")
+        raise InputError(
+            f"{cls.__name__} has no configuration {name!r}"
+            + nearest(name, [c.__name__ for c in known.values()])
+        )
     return within(cls, known[_plain(name)])
 
 
@@ -267,19 +275,24 @@ def within(cls: type[Model], config: type[Model]) -> type[Model]:
         return cls
     if issubclass(config, cls):
         return config
-    composed = type(cls.__name__, (cls, config), {"__module__": cls.__module__, "__falsework_composed__": True})
+    composed = type(
+        cls.__name__, (cls, config), {"__module__": cls.__module__, "__falsework_composed__": True}
+    )
     return cast("type[Model]", composed)
 
 
 def setting(cls: type[Model]) -> tuple[type[Model], type[Model]]:
-    """The class as its twin's or configuration's declaration runs it, and the clean model in the same configuration."""
+    """The class as its declaration runs it, and the clean model in the same configuration."""
     role = role_of(cls)
     config = role.within if role is not None else None
     if config is None:
-        clean = next((k for k in cls.__mro__[1:] if issubclass(k, Model) and k is not Model and (role_of(k) is None or _configures(k))), cls)
-        return cls, cast("type[Model]", clean)
-    if not (isinstance(config, type) and issubclass(config, Model) and _configures(config)):
-        raise InputError(f"{cls.__name__}: within={config!r} is no configuration of {subject_of(cls).__name__}")
+        above = [k for k in cls.__mro__[1:] if issubclass(k, Model) and k is not Model]
+        clean = next((k for k in above if role_of(k) is None or _configures(k)), cls)
+        return cls, clean
+    if not (issubclass(config, Model) and _configures(config)):
+        raise InputError(
+            f"{cls.__name__}: within={config!r} is no configuration of {subject_of(cls).__name__}"
+        )
     return within(cls, config), config
 
 
@@ -288,7 +301,7 @@ def _configures(cls: type) -> bool:
     return role is not None and role.kind == "configuration"
 
 
-# --- other constants --------------------------------------------------------------------------------------------------------
+# --- other constants ----------------------------------------------------------------------------------------
 
 
 def with_constants(cls: type[Model], constants: Mapping[str, Any]) -> type[Model]:
@@ -301,7 +314,12 @@ def with_constants(cls: type[Model], constants: Mapping[str, Any]) -> type[Model
         if name not in known:
             raise InputError(f"{cls.__name__} has no constant {name!r}{nearest(name, known)}")
         values[name] = _read(name, value, known[name]) if isinstance(value, str) else value
-    body = {**values, "__module__": cls.__module__, "__qualname__": cls.__qualname__, "__falsework_composed__": True}
+    body = {
+        **values,
+        "__module__": cls.__module__,
+        "__qualname__": cls.__qualname__,
+        "__falsework_composed__": True,
+    }
     return cast("type[Model]", type(cls.__name__, (cls,), body))
 
 

@@ -1,4 +1,4 @@
-"""Where a model's states come from: what each variable is worth, which guards never decide, how the levels grow.
+"""Where states come from: what each variable is worth, which guards never decide, how the levels grow.
 
 Everything is counted over all reachable states, on the class itself.
 """
@@ -30,7 +30,7 @@ class VariableCost:
 
 @dataclass(frozen=True)
 class GuardPart:
-    """One conjunct of a guard: its text, its place, and how many disabled instances it was the first to disable."""
+    """One conjunct of a guard, and how many instances it was the first to disable."""
 
     text: str
     place: Place
@@ -57,7 +57,7 @@ class Profile:
 
 
 def profile(definition: Definition, limit: int = DEFAULT_LIMIT) -> Profile:
-    """Counts over all reachable states; raises InputError above the limit and Faulted where the model faults."""
+    """Counts over all reachable states; raises InputError above the limit, Faulted where the model faults."""
     found = reached(definition, limit)
     states = found.states
     made = Profile(definition, len(states), [len(level) for level in found.levels])
@@ -111,7 +111,7 @@ Site = tuple[Place, int]
 
 
 def _conjuncts(definition: Definition) -> dict[Site, str]:
-    """Every conjunct of every `require` and every `given` in the methods of the model, in the order of the source."""
+    """Every conjunct of every `require`, and every `given`, in the methods of the model, in source order."""
     found: dict[Site, str] = {}
     for function in methods_of(definition.cls).values():
         calls = [node for node in ast.walk(function_node(function)) if isinstance(node, ast.Call)]

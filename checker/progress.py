@@ -1,4 +1,4 @@
-"""How far a search has come: a live line on a terminal, nothing when piped, and a last word when it is interrupted."""
+"""How far a search has come: a live line on a terminal, and a last word when it is interrupted."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import sys
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from falsework.accounting import Tally
 
 
 class Watch:
-    """Called after each level; as a context it owns the live line, and tells an interrupt what was done so far."""
+    """Called after each level; as a context it owns the live line and tells an interrupt what was done."""
 
     def __init__(self, name: str, *, live: bool, clock: Callable[[], float] = time.monotonic) -> None:
         self.name = name
@@ -31,7 +31,7 @@ class Watch:
             rate = f"{states / seconds:,.0f}/s" if seconds > 0.1 else "…"
             self._status.update(f"{self.done}, {rate}, {waiting:,} waiting")
 
-    def __enter__(self) -> Watch:
+    def __enter__(self) -> Self:
         if self.live:
             from rich.console import Console
 

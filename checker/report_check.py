@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from falsework.check import Failure, Outcome, Result
 from falsework.errors import DefinitionError, Refused
@@ -71,16 +72,20 @@ def _remarks(result: Result) -> Iterator[Remark]:
     for name, found in result.counterexamples.items():
         steps = number_of(found.violation.steps, "step")
         if name in (deadlock, values_stay_in_domain):
-            variable = next((v for v in definition.variables if found.violation.outside.startswith(v.name)), None)
+            variable = next(
+                (v for v in definition.variables if found.violation.outside.startswith(v.name)), None
+            )
             place = variable.place if variable is not None else definition.place
             yield Remark(name, f"{subject(result)}: {found.violation.outside or name} in {steps}", place)
             continue
         prop = next(p for p in definition.invariants if p.name == name)
         reason = reason_of(definition, prop, found)
         read = f" ({'; '.join(reason.readings)})" if reason.readings else ""
-        yield Remark(name, f"{subject(result)}: {name} is violated in {steps}: {reason.text}{read}", reason.place)
+        yield Remark(
+            name, f"{subject(result)}: {name} is violated in {steps}: {reason.text}{read}", reason.place
+        )
     for finding in result.findings:
-        level = "note" if finding.word == "bound-cut" else "error"
+        level: Literal["error", "note"] = "note" if finding.word == "bound-cut" else "error"
         place = finding.place or definition.place
         yield Remark(finding.word, f"{subject(result)}: {finding.text}", place, level)
     if result.tally.stop is not None:
@@ -95,7 +100,7 @@ def check_document(
     """What `check` prints: one item a model; the gravest verdict is the document's."""
     verdict = combine(outcome.verdict for outcome in outcomes)
     items = tuple(item_of(outcome, width=width, verbose=verbose) for outcome in outcomes)
-    words = [outcome.verdict.value.lower() for outcome in outcomes]
+    words = [outcome.verdict.value for outcome in outcomes]
     told = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
     summary = f"{number_of(len(outcomes), 'model')}: {told}" if len(outcomes) > 1 else ""
     return Document("check", asked, verdict.value, verdict.exit_code, items, summary)

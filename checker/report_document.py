@@ -1,7 +1,8 @@
-"""What every format renders: a document of items, each with its word, its verdict line, its details and its remarks."""
+"""What every format renders: a document of items, each with its word, headline, details and remarks."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -11,12 +12,12 @@ from falsework.errors import Place
 
 FORMATS = ("text", "json", "junit", "markdown", "sarif")
 Status = Literal["pass", "fail", "error"]
-"""pass: as asked; fail: something is violated, or not as declared; error: nobody knows (incomplete, vacuous, error)."""
+"""pass: as asked; fail: violated, or not as declared; error: nobody knows (incomplete, vacuous, error)."""
 
 
 @dataclass(frozen=True)
 class Remark:
-    """One thing that a reader of the code should see at its place: a violation, a finding, a definition error."""
+    """One thing to be seen at its place in the code: a violation, a finding, a definition error."""
 
     rule: str
     text: str
@@ -42,7 +43,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Document:
-    """What one command asked and answered. A table is a titled block of fixed-width text, such as a matrix."""
+    """What one command asked and answered. A table is a titled block of text, such as a matrix."""
 
     command: str  # check, gate, …
     asked: str
@@ -60,21 +61,21 @@ class Document:
         return "  ".join(filter(None, (self.word, self.asked, self.summary)))
 
 
-def render(document: Document, format: str = "text") -> str:
+def render(document: Document, form: str = "text") -> str:
     """The document in that format (one of FORMATS), with a final newline."""
-    if format == "json":
+    if form == "json":
         from falsework.report_json import to_json
 
         return to_json(document)
-    if format == "junit":
+    if form == "junit":
         from falsework.report_junit import to_junit
 
         return to_junit(document)
-    if format == "markdown":
+    if form == "markdown":
         from falsework.report_markdown import to_markdown
 
         return to_markdown(document)
-    if format == "sarif":
+    if form == "sarif":
         from falsework.report_sarif import to_sarif
 
         return to_sarif(document)
@@ -83,11 +84,10 @@ def render(document: Document, format: str = "text") -> str:
 
 def _to_text(document: Document) -> str:
     blocks = [] if document.first_line == _only_headline(document) else [document.first_line]
-    for item in document.items:
-        blocks.append(item.headline + (f"\n\n{item.details}" if item.details else ""))
+    blocks += [item.headline + (f"\n\n{item.details}" if item.details else "") for item in document.items]
     blocks += [f"{title}\n\n{block}" for title, block in document.tables]
     joined = blocks[0]
-    for before, block in zip(blocks, blocks[1:], strict=False):
+    for before, block in itertools.pairwise(blocks):
         single = "\n" not in before and "\n" not in block
         joined += ("\n" if single else "\n\n") + block
     return joined.rstrip("\n") + "\n"

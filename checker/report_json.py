@@ -40,7 +40,12 @@ def to_json(document: Document) -> str:
 def with_first_line(head: dict[str, Any], rest: dict[str, Any]) -> str:
     """One json object whose first fields stand on the first line."""
     first = json.dumps(head, ensure_ascii=False)
-    return first.removesuffix("}") + "," + json.dumps(rest, indent=1, ensure_ascii=False).removeprefix("{") + "\n"
+    return (
+        first.removesuffix("}")
+        + ","
+        + json.dumps(rest, indent=1, ensure_ascii=False).removeprefix("{")
+        + "\n"
+    )
 
 
 def _item(item: Item) -> dict[str, Any]:
@@ -51,7 +56,8 @@ def _item(item: Item) -> dict[str, Any]:
         "headline": item.headline,
         "place": place_data(item.place),
         "remarks": [
-            {"rule": r.rule, "level": r.level, "text": r.text, "place": place_data(r.place)} for r in item.remarks
+            {"rule": r.rule, "level": r.level, "text": r.text, "place": place_data(r.place)}
+            for r in item.remarks
         ],
         "result": None if item.result is None else result_data(item.result),
         **dict(item.data),
@@ -125,7 +131,12 @@ def _covered(result: Result) -> dict[str, Any]:
             for name, c in tally.coverage.items()
         },
         "premises": [
-            {"invariant": name, "place": place_data(Place(files[name], line)), "column": column, "true": times}
+            {
+                "invariant": name,
+                "place": place_data(Place(files[name], line)),
+                "column": column,
+                "true": times,
+            }
             for (name, line, column), times in tally.premises.items()
         ],
         "cuts": [{"place": place_data(place), "transitions": times} for place, times in tally.cuts.items()],

@@ -1,4 +1,4 @@
-"""The JUnit format: a violation is a <failure>, what nobody knows is an <error>, and nothing is ever <skipped>."""
+"""The JUnit format: a violation is a <failure>, what nobody knows an <error>, nothing is ever <skipped>."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def to_junit(document: Document) -> str:
     suite = f"falsework {document.command} {document.asked}".rstrip()
     seconds = sum(item.seconds for item in document.items)
     lines = [
-        f"<testsuites name={_attribute(f'{document.command} {document.asked}: {document.first_line}')} {counts}>",
+        f"<testsuites name={_attribute(f'{suite}: {document.first_line}')} {counts}>",
         f'  <testsuite name={_attribute(suite)} {counts} skipped="0" time="{seconds:.3f}">',
     ]
     for item in document.items:
@@ -34,15 +34,19 @@ def to_junit(document: Document) -> str:
 
 
 def _case(item: Item, suite: str) -> list[str]:
-    where = f" file={_attribute(item.place.file)} line={_attribute(str(item.place.line))}" if item.place else ""
-    head = f'    <testcase classname={_attribute(suite)} name={_attribute(item.name)}{where} time="{item.seconds:.3f}"'
+    where = (
+        f" file={_attribute(item.place.file)} line={_attribute(str(item.place.line))}" if item.place else ""
+    )
+    names = f"classname={_attribute(suite)} name={_attribute(item.name)}"
+    head = f'    <testcase {names}{where} time="{item.seconds:.3f}"'
     if item.status == "pass":
         return [f"{head}>", f"      <system-out>{_text(item.headline)}</system-out>", "    </testcase>"]
     tag = "failure" if item.status == "fail" else "error"
     body = "\n\n".join(filter(None, (item.headline, item.details)))
+    opened = f"<{tag} type={_attribute(item.word)} message={_attribute(item.headline)}>"
     return [
         f"{head}>",
-        f"      <{tag} type={_attribute(item.word)} message={_attribute(item.headline)}>{_text(body)}</{tag}>",
+        f"      {opened}{_text(body)}</{tag}>",
         "    </testcase>",
     ]
 

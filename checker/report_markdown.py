@@ -15,7 +15,7 @@ def to_markdown(document: Document) -> str:
     if document.summary:
         lines[0] += f" · {document.summary}"
     elif len(document.items) == 1:
-        lines[0] += f" · {_cell(document.items[0].headline)}"
+        lines[0] += f" · {_cell(document.items[0].headline.removeprefix(document.word))}"
     if len(document.items) > 1:
         lines += ["", "| | verdict | model | |", "| --- | --- | --- | --- |"]
         lines += [_row(item) for item in document.items]

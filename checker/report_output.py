@@ -13,7 +13,9 @@ PIPED_WIDTH = 100
 
 def add_output(parser: argparse.ArgumentParser) -> None:
     """--format and --quiet."""
-    parser.add_argument("--format", choices=FORMATS, default="text", help="how the answer is written; text is the default")
+    parser.add_argument(
+        "--format", choices=FORMATS, default="text", help="how the answer is written; text is the default"
+    )
     add_quiet(parser)
 
 
@@ -29,9 +31,9 @@ def width() -> int:
     return max(shutil.get_terminal_size((PIPED_WIDTH, 24)).columns, 40)
 
 
-def emit(document: Document, format: str = "text") -> int:
+def emit(document: Document, form: str = "text") -> int:
     """Writes the document to stdout; the answer is its exit code."""
-    say(render(document, format))
+    say(render(document, form))
     return document.exit_code
 
 

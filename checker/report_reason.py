@@ -1,7 +1,8 @@
 """Why a predicate is false there: the conjunct that is false, its place, and the values that it read.
 
-The predicate is executed once more on the class under a trace function that keeps the locals of its return; its syntax
-tree is then walked from the returned expression down to the operand that decided, each part evaluated in those locals.
+The predicate is executed once more on the class under a trace function that keeps the locals of its return;
+its syntax tree is then walked from the returned expression down to the operand that decided, each part
+evaluated in those locals.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _MODULE_EVAL = "<a part of a predicate>"
 
 @dataclass(frozen=True)
 class Reason:
-    """The part that decided: its source text, its place, what it read, and through which helpers it was reached."""
+    """The part that decided: its text, its place, what it read, and the helpers that led to it."""
 
     text: str
     place: Place
@@ -66,13 +67,12 @@ class _Scene:
     def value(self, node: ast.expr) -> Any:
         """The expression's value there; raises whatever it raises."""
         code = compile(ast.Expression(node), _MODULE_EVAL, "eval")
-        return eval(code, {**self.function.__globals__, **self.names, **self.bound})  # noqa: S307 the model's own text
+        known = {**self.function.__globals__, **self.names, **self.bound}
+        return eval(code, known)  # noqa: S307  the model's own text
 
     def with_names(self, names: Mapping[str, Any]) -> _Scene:
         """The same frame inside one turn of a generator expression."""
-        return _Scene(
-            self.function, self.names, self.line, self.cls, self.through, {**self.bound, **names}
-        )
+        return _Scene(self.function, self.names, self.line, self.cls, self.through, {**self.bound, **names})
 
 
 def false_conjunct(
@@ -120,7 +120,7 @@ def operands(node: ast.expr) -> list[ast.expr]:
 def _true(scene: _Scene, node: ast.expr) -> bool:
     try:
         return bool(scene.value(node))
-    except Exception:  # noqa: BLE001  `super()` has no meaning outside its method: not told is not false
+    except Exception:  # noqa: BLE001  `super()` means nothing outside its method: not told is not false
         return True
 
 
@@ -179,7 +179,7 @@ def _watched(
     sys.settrace(every)
     try:
         function(*arguments)
-    except Exception:  # noqa: BLE001  whoever asks has seen the predicate return; now it is only not explained
+    except Exception:  # noqa: BLE001  whoever asks has seen it return; now it is only not explained
         return None
     finally:
         sys.settrace(kept)
@@ -189,7 +189,7 @@ def _watched(
     return _Scene(function, names, line, cls, through)
 
 
-# --- from a frame to the expression that decided --------------------------------------------------------------------------
+# --- from a frame to the expression that decided ------------------------------------------------------------
 
 
 def _from_return(scene: _Scene) -> Reason | None:
@@ -209,17 +209,13 @@ def _from_return(scene: _Scene) -> Reason | None:
 
 def _from_branch(scene: _Scene, node: ast.FunctionDef, found: ast.Return) -> Reason | None:
     """`return False` is decided by the test around it, in the turn of the loop that it stands in."""
-    tests = [
-        part for part in ast.walk(node) if isinstance(part, ast.If) and found in list(ast.walk(part))
-    ]
+    tests = [part for part in ast.walk(node) if isinstance(part, ast.If) and found in list(ast.walk(part))]
     if not tests:
         return Reason(ast.unparse(found), place_in(scene.function, found), (), scene.through)
     test = tests[-1].test
     readings = list(dict.fromkeys(_readings(scene, test)))
     loops = [
-        part.target
-        for part in ast.walk(node)
-        if isinstance(part, ast.For) and found in list(ast.walk(part))
+        part.target for part in ast.walk(node) if isinstance(part, ast.For) and found in list(ast.walk(part))
     ]
     for name in (inner.id for target in loops for inner in ast.walk(target) if isinstance(inner, ast.Name)):
         readings.insert(0, f"{name}: {shown(scene.names.get(name))}")
@@ -243,7 +239,7 @@ def _decide(scene: _Scene, node: ast.expr, *, wanted: bool) -> Reason | None:
     try:
         if bool(scene.value(node)) == wanted:
             return None
-    except Exception:  # noqa: BLE001  `super()` has no meaning outside its method: the part is shown unexplained
+    except Exception:  # noqa: BLE001  `super()` means nothing outside its method: not explained
         return Reason(_plain(ast.unparse(node)), place_in(scene.function, node), (), scene.through)
     inner = _inner(scene, node, wanted)
     return inner if inner is not None else _leaf(scene, node)
@@ -257,8 +253,8 @@ def _inner(scene: _Scene, node: ast.expr, wanted: bool) -> Reason | None:
             return next(filter(None, (_decide(scene, value, wanted=wanted) for value in values)), None)
         case ast.IfExp(test=test, body=body, orelse=orelse):
             return _decide(scene, body if scene.value(test) else orelse, wanted=wanted)
-        case ast.Call(func=func, args=[ast.GeneratorExp() as each]) if (
-            named_object(scene.function, func) is (all if wanted else any)
+        case ast.Call(func=func, args=[ast.GeneratorExp() as each]) if named_object(scene.function, func) is (
+            all if wanted else any
         ):
             return _turn(scene, each, wanted)
         case ast.Call(func=func, args=[premise, conclusion]) if (
@@ -307,7 +303,7 @@ def _leaf(scene: _Scene, node: ast.expr) -> Reason:
     return Reason(text, place_in(scene.function, node), readings, scene.through)
 
 
-# --- what was read ----------------------------------------------------------------------------------------------------
+# --- what was read ------------------------------------------------------------------------------------------
 
 
 def _plain(text: str) -> str:
@@ -319,15 +315,25 @@ def _readings(scene: _Scene, node: ast.expr) -> list[str]:
     step = "before" in scene.names
     found: dict[str, dict[str, str]] = {}
     for part in _reads(scene, node):
-        try:
-            value = shown(scene.value(part))
-        except Exception:  # noqa: BLE001  a read that a short circuit protects
+        value = _value_shown(scene, part)
+        if value is None:
             continue
         text, root = ast.unparse(part), _root(part)
         when = {"before": "before", "self": "after"}.get(root, "") if step else ""
-        bare = re.sub(r"^(self|before)\.", "", text) if isinstance(part, (ast.Attribute, ast.Subscript)) else text
+        bare = (
+            re.sub(r"^(self|before)\.", "", text)
+            if isinstance(part, (ast.Attribute, ast.Subscript))
+            else text
+        )
         found.setdefault(_plain(bare), {})[when] = value
     return [_side_by_side(text, values) for text, values in found.items()]
+
+
+def _value_shown(scene: _Scene, part: ast.expr) -> str | None:
+    try:
+        return shown(scene.value(part))
+    except Exception:  # noqa: BLE001  a read that a short circuit protects has no value
+        return None
 
 
 def _side_by_side(text: str, values: Mapping[str, str]) -> str:
@@ -354,7 +360,11 @@ def _reads(scene: _Scene, node: ast.expr) -> Iterator[ast.expr]:
                 if isinstance(node, ast.Subscript):
                     yield from _reads(scene, node.slice)
         case ast.Call(func=func, args=arguments):
-            guard = named_object(scene.function, func) in (language.given, language.disabled, language.implies)
+            guard = named_object(scene.function, func) in (
+                language.given,
+                language.disabled,
+                language.implies,
+            )
             if not guard:
                 yield node
             if guard or _is_a_helper(func):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,7 +31,7 @@ def step_text(taken: Taken, parameters: Sequence[str] = ()) -> str:
 
 
 def trace_table(definition: Definition, taken: Sequence[Taken], width: int = 100) -> str:
-    """The steps as rows: a table of cells, of changing cells alone, or of differences, the first that fits the width."""
+    """The steps as rows: all cells, the changing cells alone, or the differences, the first that fits."""
     steps = [_start_text(definition, taken[0]), *(step_text(step) for step in taken[1:])]
     states = [step.state for step in taken]
     every = [column for i, v in enumerate(definition.variables) for column in _columns(i, v, states)]
@@ -91,7 +92,7 @@ def _grid(steps: Sequence[str], states: Sequence[State], chosen: Sequence[_Colum
     return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-# --- differences ------------------------------------------------------------------------------------------------------
+# --- differences --------------------------------------------------------------------------------------------
 
 
 def paths(name: str, domain: VariableDomain, cell: Any) -> Iterator[tuple[str, str]]:
@@ -116,14 +117,13 @@ def paths(name: str, domain: VariableDomain, cell: Any) -> Iterator[tuple[str, s
 
 
 def differences(definition: Definition, before: State, after: State) -> list[str]:
-    """What one step changes, each as `path: old -> new`; a path that is there on one side only is `-` on the other."""
+    """What one step changes, as `path: old -> new`; a path on one side only is `-` on the other."""
     found = []
     for i, variable in enumerate(definition.variables):
         old = dict(paths(variable.name, variable.domain, before[i]))
         new = dict(paths(variable.name, variable.domain, after[i]))
-        for path in [*old, *(p for p in new if p not in old)]:
-            if old.get(path, "-") != new.get(path, "-"):
-                found.append(f"{path}: {old.get(path, '-')} -> {new.get(path, '-')}")
+        both = {path: (old.get(path, "-"), new.get(path, "-")) for path in (*old, *new)}
+        found += [f"{path}: {was} -> {now}" for path, (was, now) in both.items() if was != now]
     return found
 
 
@@ -137,8 +137,7 @@ def _differences(
     ]
     rows = [_wrapped(start, width - margin)]
     rows += [
-        differences(definition, before, after) or [UNCHANGED]
-        for before, after in zip(states, states[1:], strict=False)
+        differences(definition, before, after) or [UNCHANGED] for before, after in itertools.pairwise(states)
     ]
     lines = []
     for number, (step, found) in enumerate(zip(steps, rows, strict=True)):

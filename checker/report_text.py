@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 from falsework.accounting import Stop
 from falsework.check import ERROR_WORDS, Counterexample, Failure, Finding, Result
-from falsework.definition import Definition, Property
 from falsework.class_checks import overridden
+from falsework.definition import Definition, Property
 from falsework.domains import MapOf, spell
 from falsework.errors import DefinitionError, Place, Refused
 from falsework.judge import step_arguments
 from falsework.language import deadlock, role_of, values_stay_in_domain
 from falsework.naming import subject_of
 from falsework.report_reason import Reason, false_conjunct, false_guard, statement_text
-from falsework.report_table import step_text, trace_table
+from falsework.report_table import trace_table
 from falsework.source import annotations_of, function_place, name_line
 from falsework.trace import Trace, instances
 from falsework.verdict import Verdict
@@ -51,7 +51,7 @@ def subject_text(definition: Definition, configuration: str) -> str:
     return f"{name} [{configuration}]" if configuration else name
 
 
-# --- the verdict line -------------------------------------------------------------------------------------------------
+# --- the verdict line ---------------------------------------------------------------------------------------
 
 
 def headline(result: Result) -> str:
@@ -66,13 +66,28 @@ def headline(result: Result) -> str:
         parts.append(f"and {number_of(more, 'more property', 'more properties')} broken" if more else "")
         return "  ".join(filter(None, (verdict.value, *parts)))
     if verdict is Verdict.HOLDS:
-        return f"{verdict.value}  {who}   {number_of(tally.states, 'state')}, {_all(result)} · {_rest(result)}"
+        return (
+            f"{verdict.value}  {who}   {number_of(tally.states, 'state')}, {_all(result)} · {_rest(result)}"
+        )
     if verdict is Verdict.HOLDS_WITHIN:
-        bounds = ", ".join(f"{_bound_text(place)} cut {number_of(n, 'transition')}" for place, n in tally.cuts.items())
+        bounds = (
+            _cuts_text(result)
+            if len(tally.cuts) > 2
+            else ", ".join(
+                f"{_bound_text(place)} cut {number_of(n, 'transition')}" for place, n in tally.cuts.items()
+            )
+        )
         return f"{verdict.value}  {who}   {bounds} · {number_of(tally.states, 'state')} · {_rest(result)}"
     if verdict is Verdict.INCOMPLETE and tally.stop is not None:
         return f"{verdict.value}  {who}   {_stop_text(tally.stop)} · {_rest(result)}"
     return f"{verdict.value}  {who}   {_finding_line(result)}"
+
+
+def _cuts_text(result: Result) -> str:
+    place, most = max(result.tally.cuts.items(), key=lambda item: item[1])
+    cuts = result.tally.cuts
+    whole = f"{len(cuts)} bounds cut {number_of(sum(cuts.values()), 'transition')}"
+    return f"{whole}, {_bound_text(place)} alone {most:,}"
 
 
 def _all(result: Result) -> str:
@@ -133,7 +148,7 @@ def failure_details(failure: Failure) -> str:
     return "\n".join([*place, f"write       {error.write}"])
 
 
-# --- the details ------------------------------------------------------------------------------------------------------
+# --- the details --------------------------------------------------------------------------------------------
 
 
 def details(result: Result, *, width: int = 100, verbose: bool = False) -> str:
@@ -157,9 +172,10 @@ def _advice(stop: Stop) -> str:
     option = _RAISE[stop.bound]
     smaller = ", or make the model smaller: -D NAME=VALUE" if stop.bound != "max-depth" else ""
     return (
-        f"{number_of(stop.unexpanded, 'state')} had been reached and not looked at when {option} {stop.limit} "
-        f"stopped the search.\nNo violation was found before; that says nothing of the rest. "
-        f"Raise {option}{smaller}."
+        f"{number_of(stop.unexpanded, 'state')} had been reached and not looked at when "
+        f"{option} {stop.limit} stopped the search.\n"
+        "No violation was found before; that says nothing of the rest."
+        f" Raise {option}{smaller}."
     )
 
 
@@ -191,11 +207,11 @@ def _fault_text(result: Result, width: int) -> str:
     return f"{table}{last}\n\nthe fault happens {where}, after {number_of(len(done), 'step')}"
 
 
-# --- counterexamples --------------------------------------------------------------------------------------------------
+# --- counterexamples ----------------------------------------------------------------------------------------
 
 
 def counterexample_text(result: Result, found: Counterexample, width: int = 100) -> str:
-    """The table of changed cells; the failing conjunct with what it read; the twin; and the command that replays it."""
+    """The table of changed cells, the failing conjunct with what it read, the twin, and how to replay it."""
     lines = [trace_table(result.definition, found.taken, width), ""]
     lines += reason_lines(result.definition, found)
     lines += twin_lines(result.definition)
@@ -267,7 +283,9 @@ def twin_lines(definition: Definition) -> list[str]:
     for twin in twins[:1]:
         for name in overridden(twin):
             above = next(k for k in twin.__mro__[1:] if name in vars(k) or name in annotations_of(k))
-            lines.append(f"the twin       {_place_of(twin, name)}   {name} overrides {_place_of(above, name)}")
+            lines.append(
+                f"the twin       {_place_of(twin, name)}   {name} overrides {_place_of(above, name)}"
+            )
     return lines
 
 
@@ -278,7 +296,7 @@ def _place_of(cls: type, name: str) -> Place:
     return name_line(cls, name)
 
 
-# --- coverage ---------------------------------------------------------------------------------------------------------
+# --- coverage -----------------------------------------------------------------------------------------------
 
 
 def coverage_text(result: Result) -> str:
@@ -298,7 +316,10 @@ def coverage_text(result: Result) -> str:
         cuts = [[str(place), f"{times:,}"] for place, times in tally.cuts.items()]
         blocks.append("\n".join(aligned([["bound", "cut"], *cuts])))
     if tally.witnesses:
-        met = [[name, "not reached" if n is None else number_of(n, "step")] for name, n in tally.witnesses.items()]
+        met = [
+            [name, "not reached" if n is None else number_of(n, "step")]
+            for name, n in tally.witnesses.items()
+        ]
         blocks.append("\n".join(aligned([["witness", "reached in"], *met])))
     levels = " ".join(map(str, tally.levels))
     blocks.append(f"states first reached in 0, 1, … steps: {levels}")
@@ -310,18 +331,13 @@ def aligned(rows: list[list[str]], *, gap: str = "  ") -> list[str]:
     """The rows with their columns under each other: texts to the left, numbers to the right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     numeric = [
-        len(rows) > 1 and all(row[i].replace(",", "").isdigit() for row in rows[1:]) for i in range(len(rows[0]))
+        len(rows) > 1 and all(row[i].replace(",", "").isdigit() for row in rows[1:])
+        for i in range(len(rows[0]))
     ]
     return [
         gap.join(
-            cell.rjust(w) if right else cell.ljust(w) for cell, w, right in zip(row, widths, numeric, strict=True)
+            cell.rjust(w) if right else cell.ljust(w)
+            for cell, w, right in zip(row, widths, numeric, strict=True)
         ).rstrip()
         for row in rows
     ]
-
-
-__all__ = [
-    "again", "aligned", "constants_text", "counterexample_text", "coverage_text", "details", "failure_details",
-    "failure_line", "failure_text", "failure_word", "headline", "number_of", "reason_lines", "reason_of", "step_text", "subject",
-    "subject_text", "trace_command", "twin_lines",
-]  # fmt: skip

@@ -1,8 +1,8 @@
-"""Random walks over the class: a quick look at what a model does, which may refute it and never proves anything.
+"""Random walks over the class: a quick look, which may refute a model and never proves anything.
 
-At each state an action is drawn uniformly from those that are enabled, then one of its enabled instances. So an action
-with few instances is taken more often than if all enabled instances were drawn alike: rare actions are favoured, and
-the histogram says how often each was taken, not how often it is possible.
+At each state an action is drawn uniformly from those that are enabled, then one of its enabled instances.
+So an action with few instances is taken more often than if all enabled instances were drawn alike: rare
+actions are favoured, and the histogram says how often each was taken, not how often it is possible.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Walks:
 
 
 def simulate(definition: Definition, *, seed: int = 0, steps: int = 100, walks: int = 100) -> Walks:
-    """That many walks of at most that many steps; the first violation ends them. The same seed walks the same way.
+    """So many walks of at most so many steps; the first violation ends them, a seed walks the same way again.
 
     Raises InputError for a model without an initial state, and Faulted where the model faults.
     """
@@ -94,7 +94,7 @@ def _broken(definition: Definition, action: Action | None, path: list[Taken]) ->
     last = path[-1]
     if last.outside:
         return [values_stay_in_domain]
-    found = []
+    found: list[str] = []
     if action is not None:
         found += broken_by(definition, action, last.label, last.answer, path[-2].state, last.state)
     return found + list(broken_in(definition, last.state))

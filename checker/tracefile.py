@@ -1,12 +1,12 @@
-"""A counterexample as data: written to a file or to a line of text, read back, and executed again on the class.
+"""A counterexample as data: written to a file or a line, read back, and executed again on the class.
 
-In a file an argument is a number, true or false, a member's name, "-" for None, or the list of a record's fields.
+In a file an argument is a number, true or false, a member's name, "-" for None, or the list of a record's
+fields.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ FORMAT = "falsework.trace/1"
 
 @dataclass(frozen=True)
 class SavedStep:
-    """One step of a file: the action, its arguments and its answer as data, and the digest of the state after it."""
+    """One step of a file: the action, its arguments and answer as data, the digest of the state after it."""
 
     action: str
     arguments: Mapping[str, Any]
@@ -39,7 +39,7 @@ class SavedStep:
 
 @dataclass(frozen=True)
 class Saved:
-    """A trace as it stands in a file; the start is a step whose action is empty where the defaults are the start."""
+    """A trace as it stands in a file; the start has no action where the defaults are the start."""
 
     model: str
     configuration: str
@@ -51,7 +51,7 @@ class Saved:
     steps: tuple[SavedStep, ...]
 
 
-# --- values -----------------------------------------------------------------------------------------------------------
+# --- values -------------------------------------------------------------------------------------------------
 
 
 def encoded(value: Any) -> Any:
@@ -68,7 +68,7 @@ def encoded(value: Any) -> Any:
 
 
 def decoded(domain: Domain, data: Any) -> Any:
-    """The value of the domain that was encoded so; raises InputError for anything that is none of its values."""
+    """The value of the domain that was encoded so; raises InputError for anything that is no value of it."""
     match domain:
         case Bool() if isinstance(data, bool):
             return data
@@ -85,7 +85,7 @@ def decoded(domain: Domain, data: Any) -> Any:
     raise InputError(f"{json.dumps(data)} is no value of {domain}")
 
 
-# --- files ------------------------------------------------------------------------------------------------------------
+# --- files --------------------------------------------------------------------------------------------------
 
 
 def save(path: Path, result: Result, name: str = "") -> None:
@@ -108,7 +108,7 @@ def save(path: Path, result: Result, name: str = "") -> None:
     text = json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
         file.write(text)
-    os.replace(file.name, path)
+    Path(file.name).replace(path)
 
 
 def _step_data(definition: Definition, taken: Taken) -> dict[str, Any]:
@@ -187,13 +187,13 @@ def _label(known: Mapping[str, Action], step: SavedStep, where: str, definition:
     return Label(step.action, tuple(values))
 
 
-# --- lines of text ----------------------------------------------------------------------------------------------------
+# --- lines of text ------------------------------------------------------------------------------------------
 
 _TOKEN = re.compile(r"\s*([(),]|[^\s(),]+)")
 
 
 def parsed(definition: Definition, text: str) -> Trace:
-    """The labels in a line such as `acquire(0) expire() write(1)`, an initial action first where there are any."""
+    """The labels in a line such as `acquire(0) expire()`, an initial action first where there are any."""
     tokens = _TOKEN.findall(text)
     initial = {action.name: action for action in definition.initials}
     known = {action.name: action for action in definition.actions}
@@ -262,11 +262,11 @@ def _value(domain: Domain, tokens: list[str], where: str) -> Any:
     return known[text]
 
 
-# --- executed again ---------------------------------------------------------------------------------------------------
+# --- executed again -----------------------------------------------------------------------------------------
 
 
 def executed(definition: Definition, trace: Trace) -> Iterator[Taken]:
-    """The start and every step as it is taken; raises InputError, with the guard that is false, where one cannot be."""
+    """The start and every step as it is taken; raises InputError, with the guard, where one is not."""
     actions = {action.name: action for action in definition.actions}
     start = next((s for s in starts(definition) if trace.start is None or s.label == trace.start), None)
     if start is None:
@@ -298,7 +298,7 @@ def replay(model: type[Model], steps: str) -> list[Taken]:
 
 
 def disagreement(saved: Saved, taken: Sequence[Taken]) -> str:
-    """Where the executed steps differ from the saved ones; the empty text where they agree to the last digest."""
+    """Where the executed steps differ from the saved ones; empty where they agree to the last digest."""
     for number, (step, now) in enumerate(zip((saved.start, *saved.steps), taken, strict=True)):
         if digest(now.state) != step.state:
             return f"step {number}: the state is {digest(now.state)} and was {step.state}"

@@ -1,4 +1,4 @@
-"""Tiny models, one for each thing that a check can answer; the goldens of the reports and of the command line."""
+"""Tiny models, one for each thing that a check can answer: what the goldens of the reports are made from."""
 
 import enum
 from typing import Annotated, ClassVar, Self
@@ -263,7 +263,7 @@ class NoInitialState(Model):
 
     @initial
     def start(self, value: bool) -> None:
-        require(value and not value)
+        require(value and self.on)
         self.on = value
 
     @action
