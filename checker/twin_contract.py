@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from falsework.check import Result
-from falsework.definition import Definition
+from falsework.check import ERROR_WORDS, VACUOUS_WORDS, Result
+from falsework.definition import Definition, definition_of
 from falsework.domains import spell
 from falsework.errors import CutByBound, InputError
 from falsework.language import Model, deadlock, role_of
-from falsework.naming import setting, subject_of
-from falsework.source import class_place
+from falsework.naming import setting
 from falsework.trace import Faulted, Label, Taken, instances, starts, take
 from falsework.verdict import Verdict, combine
 
@@ -34,7 +33,7 @@ class Cell:
     `declared` and `found` are None where the property is not broken; a witness is broken by being reached no longer, and has no steps.
     """
 
-    property: str
+    name: str
     witness: bool
     declared: int | str | None
     found: int | str | None
@@ -59,7 +58,7 @@ UNREACHED = "unreached"
 class Departure:
     """Where a counterexample of the twin leaves the model: the step (0: the start), and what the model does there."""
 
-    property: str
+    name: str
     step: int
     label: str
     why: str
@@ -75,7 +74,7 @@ class Problem:
     word: str
     text: str
     verdict: Verdict = Verdict.VIOLATED
-    property: str = ""
+    about: str = ""
 
 
 @dataclass
@@ -98,7 +97,7 @@ class Contract:
     @property
     def broken(self) -> dict[str, int | str]:
         """What it was found to break, by property."""
-        return {cell.property: cell.found for cell in self.cells.values() if cell.found is not None}
+        return {cell.name: cell.found for cell in self.cells.values() if cell.found is not None}
 
 
 def judge_twin(twin: type[Model], check: Check) -> Contract:
@@ -123,7 +122,7 @@ def judge_twin(twin: type[Model], check: Check) -> Contract:
                 f"every step of the counterexample to {name} is a step of the model too: "
                 "the twin bends what is asked, not what is done"
             )
-            contract.problems.append(Problem("no departure", text, property=name))
+            contract.problems.append(Problem("no departure", text, about=name))
         else:
             contract.departures[name] = departure
     return contract
@@ -135,9 +134,9 @@ def judge_configuration(configuration: type[Model], check: Check) -> Contract:
     _compare(contract)
     role = role_of(configuration)
     result = contract.result
-    if role is not None and not role.breaks and not contract.problems and not result.verdict.passes:
+    if role is not None and not role.breaks and result.verdict is Verdict.VACUOUS:
         for finding in result.findings:
-            if finding.word != "bound-cut":
+            if finding.word in VACUOUS_WORDS - {"witness-not-reached"}:  # its cell has said it
                 contract.problems.append(Problem("vacuous", finding.text, result.verdict, finding.subject))
     return contract
 
@@ -150,11 +149,15 @@ def _compare(contract: Contract) -> None:
     result = contract.result
     definition, tally = result.definition, result.tally
     if result.verdict is Verdict.ERROR:
-        text = next((f.text for f in result.findings if f.word in ("fault", "no-initial-state")), "it cannot be run")
-        contract.problems.append(Problem("fault", text, Verdict.ERROR))
-    declared = _declared(contract.cls, definition)
+        telling = [finding for finding in result.findings if finding.word in ERROR_WORDS]
+        contract.problems += [Problem(finding.word, finding.text, Verdict.ERROR) for finding in telling]
+    declared = definition_of(
+        contract.cls
+    ).breaks  # a twin composed with its configuration has no role of its own
     names = [p.name for p in definition.invariants]
-    names += [name for name in (*declared, *tally.violations) if name not in names and name not in tally.witnesses]
+    names += [
+        name for name in (*declared, *tally.violations) if name not in names and name not in tally.witnesses
+    ]
     for name in names:
         found = tally.violations[name].steps if name in tally.violations else None
         contract.cells[name] = Cell(name, False, declared.get(name), found, tally.complete)
@@ -162,16 +165,8 @@ def _compare(contract: Contract) -> None:
         lost = UNREACHED if steps is None and tally.complete and _reached_by(contract.clean, name) else None
         decided = tally.complete or steps is not None
         contract.cells[name] = Cell(name, True, UNREACHED if name in declared else None, lost, decided)
-    contract.problems += _differences(contract, declared)
-
-
-def _declared(cls: type[Model], definition: Definition) -> Mapping[str, int | None]:
-    """What the class itself declares: the twin in its configuration is a composed class without a role of its own."""
-    if definition.breaks:
-        return definition.breaks
-    from falsework.definition import definition_of
-
-    return definition_of(cls).breaks
+    contract.problems += _stopped(result)
+    contract.problems += differences(contract.cells.values(), declared, contract.kind)
 
 
 def _reached_by(clean: Result | None, name: str) -> bool:
@@ -179,26 +174,37 @@ def _reached_by(clean: Result | None, name: str) -> bool:
     return clean is None or clean.tally.witnesses.get(name) is not None
 
 
-def _differences(contract: Contract, declared: Mapping[str, int | None]) -> Iterable[Problem]:
-    result = contract.result
-    if declared and not contract.broken and result.tally.complete and result.verdict is not Verdict.ERROR:
-        yield Problem(SURVIVED, f"it breaks nothing; declared: {', '.join(declared)}")
-        return
+def _stopped(result: Result) -> Iterator[Problem]:
     if not result.tally.complete and result.tally.fault is None:
         stop = result.tally.stop
-        why = f"{stop.bound} {stop.limit} left {stop.unexpanded} states unexpanded" if stop else "it did not end"
+        why = (
+            f"{stop.bound} {stop.limit} left {stop.unexpanded} states unexpanded"
+            if stop
+            else "it did not end"
+        )
         yield Problem("incomplete", f"the search did not end: {why}", Verdict.INCOMPLETE)
-    for cell in contract.cells.values():
+
+
+def differences(cells: Collection[Cell], declared: Collection[str], kind: str = "twin") -> Iterator[Problem]:
+    """What is not as declared, each in its own word; a twin that breaks nothing at all has survived."""
+    decided = all(cell.decided for cell in cells)
+    if declared and decided and all(cell.found is None for cell in cells):
+        yield Problem(SURVIVED, f"it breaks nothing; declared: {', '.join(declared)}")
+        return
+    for cell in cells:
         match cell.word:
             case "missing":
                 how = "is still reached" if cell.witness else "is not broken"
-                yield Problem(MISSING, f"{cell.property} {how}, and is declared", property=cell.property)
+                yield Problem(MISSING, f"{cell.name} {how}, and is declared", about=cell.name)
+            case "surprise" if cell.witness and kind == "configuration":
+                text = f"the witness {cell.name} is not reached in this configuration"
+                yield Problem("vacuous", text, Verdict.VACUOUS, cell.name)
             case "surprise":
                 how = "is no longer reached" if cell.witness else f"is broken in {_steps(cell.found)}"
-                yield Problem(SURPRISE, f"{cell.property} {how}, and is not declared", property=cell.property)
+                yield Problem(SURPRISE, f"{cell.name} {how}, and is not declared", about=cell.name)
             case "other step count":
-                text = f"{cell.property} is broken in {_steps(cell.found)}, declared: {cell.declared}"
-                yield Problem(OTHER_STEPS, text, property=cell.property)
+                text = f"{cell.name} is broken in {_steps(cell.found)}, declared: {cell.declared}"
+                yield Problem(OTHER_STEPS, text, about=cell.name)
 
 
 def _steps(number: object) -> str:
@@ -240,7 +246,10 @@ def _not_a_step(model: Definition, before: Taken, after: Taken) -> str:
     action = next((a for a in model.actions if a.name == after.label.action), None)
     if action is None:
         return "no action of the model"
-    if any(not domain.contains(value) for (_, domain), value in zip(action.parameters, after.label.arguments, strict=True)):
+    if any(
+        not domain.contains(value)
+        for (_, domain), value in zip(action.parameters, after.label.arguments, strict=True)
+    ):
         return "its arguments lie outside the model's domains"
     try:
         clean = take(model, action, before.state, after.label)
@@ -297,9 +306,3 @@ def unbroken_invariants(model: Definition, contracts: Iterable[Contract]) -> lis
     """The invariants of the model that none of its twins and configurations breaks, in order of definition."""
     broken = {name for contract in contracts for name in contract.broken}
     return [p.name for p in model.invariants if p.name not in broken]
-
-
-def described(cls: type[Model]) -> str:
-    """The twin's mistake in its own words: the first line of its docstring, its place otherwise."""
-    text = (vars(cls).get("__doc__") or "").strip()
-    return text.splitlines()[0] if text else f"a twin of {subject_of(cls).__name__} at {class_place(cls)}"

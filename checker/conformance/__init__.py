@@ -1,0 +1,19 @@
+"""Conformance: an implementation driven along the whole graph of a model, under the model's own invariants."""
+
+from falsework.conformance.drive import Divergence, Drive, drive
+from falsework.conformance.subject import (
+    RefusedBySubject,
+    Subject,
+    UnknownOutcome,
+    runtime_twin,
+)
+
+__all__ = [
+    "Divergence",
+    "Drive",
+    "RefusedBySubject",
+    "Subject",
+    "UnknownOutcome",
+    "drive",
+    "runtime_twin",
+]

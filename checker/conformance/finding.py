@@ -1,0 +1,95 @@
+"""Subjects by name: shipped ones, `module:Class` and `path.py:Class`; their wrong subclasses; the model of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from falsework.conformance.subject import ATTRIBUTES, METHODS, Subject, subject_role_of, twins_of_subject
+from falsework.definition import Definition, definition_of
+from falsework.errors import InputError
+from falsework.naming import find, from_path, import_module, nearest, shipped
+
+SUBJECTS = "falsework.subjects"
+RUNTIME_TWINS = "falsework.runtime_twins"
+
+
+@dataclass(frozen=True)
+class NamedSubject:
+    """A subject's class under the name by which it was found."""
+
+    name: str
+    cls: type[Any]
+
+    def made(self) -> Subject:
+        """A new one, ready to begin; raises InputError where the adapter cannot be made."""
+        try:
+            return cast(Subject, self.cls())
+        except Exception as problem:
+            raise InputError(
+                f"the subject {self.name} cannot be made: {type(problem).__name__}: {problem}"
+            ) from problem
+
+
+def shipped_subjects() -> dict[str, str]:
+    """The names that entry points give to subjects, those of every installed package, in order."""
+    return shipped(SUBJECTS)
+
+
+def subjects_of(model: str) -> list[str]:
+    """The names of the shipped subjects of the model of that name: its own, and those with a word after a dot."""
+    return [name for name in shipped_subjects() if name == model or name.startswith(f"{model}.")]
+
+
+def find_subject(name: str) -> NamedSubject:
+    """The subject of that name, its twins loaded too. Raises InputError."""
+    names = shipped_subjects()
+    if name in names:
+        wrong = shipped(RUNTIME_TWINS)
+        if name in wrong:
+            import_module(wrong[name])
+        return _checked(name, names[name])
+    if ":" not in name:
+        raise InputError(f"no subject {name!r}{nearest(name, names)}")
+    return _checked(name, name)
+
+
+def _checked(name: str, path: str) -> NamedSubject:
+    where, _, cls_name = path.partition(":")
+    module = from_path(Path(where)) if where.endswith(".py") else import_module(where)
+    cls = getattr(module, cls_name, None)
+    if not isinstance(cls, type):
+        raise InputError(f"{where} has no class {cls_name!r}{nearest(cls_name, _classes(module))}")
+    missing = [word for word in (*ATTRIBUTES, *METHODS) if not hasattr(cls, word)]
+    if missing:
+        raise InputError(
+            f"{path} is no subject: it has no {missing[0]}; a subject has "
+            f"{', '.join(ATTRIBUTES)} and the methods {', '.join(METHODS)}"
+        )
+    return NamedSubject(name, cls)
+
+
+def _classes(module: Any) -> Iterable[str]:
+    return [key for key, value in vars(module).items() if isinstance(value, type)]
+
+
+def driven_definition(subject: NamedSubject) -> Definition:
+    """The model or configuration that the subject is driven along. Raises InputError."""
+    found = find(subject.cls.model)
+    if len(found) != 1:
+        raise InputError(
+            f"the subject {subject.name} names {subject.cls.model}, which are {len(found)} models; "
+            'write model = "module:Class"'
+        )
+    return definition_of(found[0].cls)
+
+
+def wrong_subjects(subject: NamedSubject) -> list[NamedSubject]:
+    """The subject's twins, in order of definition."""
+    return [
+        NamedSubject(f"{subject.name}:{cls.__name__}", cls)
+        for cls in twins_of_subject(subject.cls)
+        if cls is not subject.cls and subject_role_of(cls) is not None
+    ]

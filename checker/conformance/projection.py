@@ -1,0 +1,126 @@
+"""Values across the border: the model's as plain data for a subject, and a subject's read into the model's domains."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from falsework.definition import Definition
+from falsework.domains import (
+    Bool,
+    EnumOf,
+    Int,
+    MapOf,
+    OptionOf,
+    RecordOf,
+    SeqOf,
+    SetOf,
+    TupleOf,
+    VariableDomain,
+    spell,
+)
+from falsework.state import State
+from falsework.values import Record
+
+
+class Unreadable(Exception):
+    """A value of a subject that no value of the domain corresponds to."""
+
+
+def plain(value: Any) -> Any:
+    """The model's value as plain data: a member's name, a mapping for a record, lists for tuples of cells."""
+    if isinstance(value, enum.Enum):
+        return value.name
+    if isinstance(value, Record):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}  # type: ignore[arg-type]
+    if isinstance(value, tuple):
+        return tuple(plain(item) for item in value)
+    return value
+
+
+def read(domain: VariableDomain, value: Any) -> Any:
+    """The frozen value of the domain that a subject's value stands for; raises Unreadable where there is none."""
+    match domain:
+        case Bool() if isinstance(value, bool):
+            return value
+        case Int() if isinstance(value, int) and not isinstance(value, bool) and domain.contains(value):
+            return value
+        case EnumOf(cls):
+            if isinstance(value, str) and value in cls.__members__:
+                return cls[value]
+        case OptionOf(inner):
+            return None if value is None else read(inner, value)
+        case RecordOf(cls, parts):
+            names = [name for name, _ in parts]
+            if isinstance(value, Mapping) and sorted(value) == sorted(names):
+                return cls(*(read(inner, value[name]) for name, inner in parts))
+        case TupleOf(parts):
+            if isinstance(value, (tuple, list)) and len(value) == len(parts):
+                return tuple(read(inner, item) for inner, item in zip(parts, value, strict=True))
+        case MapOf(key, inner):
+            return _map(key.values(), inner, value, domain)
+        case SetOf(key):
+            if _is_listed(value) or isinstance(value, (set, frozenset)):
+                members = {read(key, item) for item in value}
+                return tuple(item for item in key.values() if item in members)
+        case SeqOf(inner, length):
+            if _is_listed(value) and len(value) <= length:
+                return tuple(read(inner, item) for item in value)
+    raise Unreadable(f"{value!r} is no value of {domain}")
+
+
+def _map(keys: Iterable[Any], inner: VariableDomain, value: Any, domain: VariableDomain) -> tuple[Any, ...]:
+    wanted = list(keys)
+    if isinstance(value, Mapping):
+        cells = {_hashable(plain(key)): key for key in wanted}
+        odd = [key for key in value if _hashable(key) not in cells]
+        missing = [key for key in cells if key not in {_hashable(given) for given in value}]
+        if odd or missing:
+            which = f"no key {odd[0]!r}" if odd else f"the key {missing[0]!r} is missing"
+            raise Unreadable(f"{value!r} is no value of {domain}: {which}")
+        given = {_hashable(key): item for key, item in value.items()}
+        return tuple(read(inner, given[_hashable(plain(key))]) for key in wanted)
+    if _is_listed(value) and len(value) == len(wanted):
+        return tuple(read(inner, item) for item in value)
+    raise Unreadable(f"{value!r} is no value of {domain}")
+
+
+def _hashable(key: Any) -> Any:
+    return tuple(_hashable(part) for part in key) if isinstance(key, (tuple, list)) else key
+
+
+def _is_listed(value: object) -> bool:
+    return isinstance(value, (list, tuple))
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What a subject showed: the frozen value of each variable it can show, and what could not be read."""
+
+    values: Mapping[str, Any]
+    odd: Mapping[str, str]
+
+    def spelled(self, name: str) -> str:
+        """The variable as a table prints it."""
+        return self.odd[name] if name in self.odd else spell(self.values[name])
+
+
+def observed(definition: Definition, shown: Mapping[str, object]) -> Observed:
+    """The shown variables, each read into its domain."""
+    domains = {variable.name: variable.domain for variable in definition.variables}
+    values: dict[str, Any] = {}
+    odd: dict[str, str] = {}
+    for name, value in shown.items():
+        try:
+            values[name] = read(domains[name], value)
+        except Unreadable:
+            odd[name] = f"{value!r}"
+    return Observed(values, odd)
+
+
+def projected(definition: Definition, state: State, seen: Observed) -> State:
+    """The model's state with what was observed in the place of its own."""
+    names = (variable.name for variable in definition.variables)
+    return tuple(seen.values.get(name, cell) for name, cell in zip(names, state, strict=True))

@@ -1,0 +1,193 @@
+"""One subject under a driver: begun, asked, observed, and judged by the model's invariants on what can be observed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from falsework.conformance.projection import Observed, Unreadable, observed, plain, projected, read
+from falsework.conformance.reads import reads
+from falsework.conformance.subject import RefusedBySubject, Subject, UnknownOutcome
+from falsework.definition import Action, Definition, Property
+from falsework.domains import spell
+from falsework.errors import InputError
+from falsework.judge import applies, judge, step_arguments
+from falsework.state import State
+from falsework.trace import Faulted, Label
+
+T = TypeVar("T")
+
+
+class SubjectFault(InputError):
+    """The adapter does not keep the protocol."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one step: the answer, or how there is none."""
+
+    word: str  # answered, refused, unknown, raised
+    answer: object = None
+    text: str = "done"
+
+
+class Session:
+    """A subject and the model that it is driven along. Raises SubjectFault for what the adapter does wrong."""
+
+    def __init__(self, subject: Subject, definition: Definition) -> None:
+        self.subject = subject
+        self.definition = definition
+        self.actions = {action.name: action for action in (*definition.initials, *definition.actions)}
+        self.constants = {key: plain(value) for key, value in definition.constants.items()}
+        self.performed = 0
+        self.begun = 0
+        self.compared = 0
+        self.observable: dict[
+            str, int
+        ] = {}  # the invariants that can be judged here, and of how many steps each was
+        self.hidden: dict[
+            str, tuple[str, ...]
+        ] = {}  # the others, and the variables that they would have to read
+        self._shown: frozenset[str] | None = None
+        self._places: dict[str, tuple[int, ...]] = {}  # of the variables that each observable invariant reads
+        self._judged: dict[Any, bool] = {}
+        self._steps: dict[Any, tuple[str, ...]] = {}
+
+    # --- the border
+
+    def begin(self, start: Label | None) -> tuple[Outcome, Observed]:
+        """The implementation is as new; the initial action, where the model has one, is performed first."""
+        self.begun += 1
+        self._guarded("begin", lambda: self.subject.begin(self.constants))
+        outcome = self.ask(start) if start is not None else Outcome("answered", text="begins")
+        return outcome, self.observe()
+
+    def ask(self, label: Label) -> Outcome:
+        """The step is performed; whatever the implementation raises is what came of it."""
+        action = self.actions[label.action]
+        names = [name for name, _ in action.parameters]
+        arguments = {name: plain(value) for name, value in zip(names, label.arguments, strict=True)}
+        self.performed += 1
+        try:
+            answer = self.subject.perform(action.name, arguments)
+        except (RefusedBySubject, *self.subject.refusals) as refusal:
+            return Outcome("refused", text=f"refused ({type(refusal).__name__})")
+        except (UnknownOutcome, *self.subject.unknowns) as unknown:
+            return Outcome("unknown", text=f"unknown ({type(unknown).__name__})")
+        except Exception as problem:  # noqa: BLE001  this is the implementation's answer, and is compared
+            return Outcome("raised", text=f"raised {type(problem).__name__}: {problem}")
+        if answer is not None and not self.answers(action):
+            if action.name in self.subject.internal:
+                return Outcome("answered")
+            raise SubjectFault(
+                f"perform({action.name!r}) answers {answer!r}, but {action.name} has no answer in "
+                f"{self.definition.name}; return None, or give the model's action an answer"
+            )
+        return Outcome("answered", answer, self._spelled(action, answer))
+
+    def answers(self, action: Action) -> bool:
+        """Whether the implementation's answer to the action is compared."""
+        return action.answer is not None and action.name not in self.subject.internal
+
+    def answer_of(self, action: Action, outcome: Outcome, expected: Any) -> Any:
+        """The answer in the model's domain; what is not compared is as expected. Raises Unreadable."""
+        return read(action.answer, outcome.answer) if action.answer and self.answers(action) else expected
+
+    def _spelled(self, action: Action, answer: object) -> str:
+        if not self.answers(action):
+            return "done"
+        assert action.answer is not None
+        try:
+            return spell(read(action.answer, answer))
+        except Unreadable:
+            return f"{answer!r}"
+
+    def expected_text(self, action: Action, answer: Any) -> str:
+        """The model's answer as a table prints it."""
+        return spell(answer) if self.answers(action) else "done"
+
+    def observe(self) -> Observed:
+        """What the subject shows: the same variables every time, all of them variables of the model."""
+        shown: Mapping[str, object] = self._guarded("observe", self.subject.observe)
+        if self._shown is None:
+            known = [variable.name for variable in self.definition.variables]
+            odd = [name for name in shown if name not in known]
+            if odd:
+                raise SubjectFault(
+                    f"observe() shows {odd[0]}, which is no variable of {self.definition.name}; "
+                    f"one of: {', '.join(known)}"
+                )
+            self._shown = frozenset(shown)
+            self._sort_invariants()
+        if shown.keys() != self._shown:
+            wanted = ", ".join(sorted(self._shown)) or "nothing"
+            raise SubjectFault(f"observe() shows {', '.join(shown) or 'nothing'} and showed {wanted} before")
+        self.compared += len(shown)
+        return observed(self.definition, shown)
+
+    def close(self) -> None:
+        """Nothing is left open."""
+        self._guarded("close", self.subject.close)
+
+    def _guarded(self, method: str, call: Callable[[], T]) -> T:
+        try:
+            return call()
+        except Exception as problem:
+            raise SubjectFault(
+                f"{method}() of the adapter raised {type(problem).__name__}: {problem}"
+            ) from problem
+
+    # --- the model's invariants on the projection
+
+    def _sort_invariants(self) -> None:
+        """Each invariant is observable here, or hidden by the variables that cannot be shown."""
+        assert self._shown is not None
+        places = {variable.name: place for place, variable in enumerate(self.definition.variables)}
+        for prop in self.definition.invariants:
+            wanted = reads(self.definition, prop)
+            if missing := tuple(sorted(wanted - self._shown)):
+                self.hidden[prop.name] = missing
+            else:
+                self.observable[prop.name] = 0
+                self._places[prop.name] = tuple(places[name] for name in wanted)
+
+    def broken_by(self, label: Label, answer: Any, was: State, now: State) -> tuple[str, ...]:
+        """The observable invariants that are false of the step from one projected state to another."""
+        key = (label, answer, was, now)
+        if key not in self._steps:
+            action = self.actions[label.action]
+            known = step_arguments(action, label, answer, was)
+            found = tuple(p.name for p in self._concerned(action) if not self._holds(p, was, now, known))
+            self._steps[key] = found
+        return self._steps[key]
+
+    def broken_in(self, state: State) -> tuple[str, ...]:
+        """The observable state invariants that are false in the projected state."""
+        return tuple(p.name for p in self._concerned(None) if not self._holds(p, state, state, {}))
+
+    def _concerned(self, action: Action | None) -> list[Property]:
+        return [
+            prop
+            for prop in self.definition.invariants
+            if prop.name in self.observable
+            and (prop.kind == "state" or (action is not None and applies(prop, action)))
+        ]
+
+    def _holds(self, prop: Property, was: State, now: State, known: Mapping[str, object]) -> bool:
+        """Whether the invariant is true there; answered once for all steps that agree on what it reads."""
+        self.observable[prop.name] += 1
+        places = self._places[prop.name]
+        arguments = tuple(known[name] for name in prop.arguments if name != "before")
+        before = tuple(was[place] for place in places) if "before" in prop.arguments else None
+        key = (prop.name, tuple(now[place] for place in places), before, arguments)
+        if key not in self._judged:
+            try:
+                self._judged[key] = judge(self.definition, prop, now, known)[0]
+            except Faulted:
+                self._judged[key] = False  # no state of the model raises there, so what was observed is none
+        return self._judged[key]
+
+    def seen_as(self, state: State, seen: Observed) -> State:
+        """The model's state with what was observed in the place of its own."""
+        return projected(self.definition, state, seen)

@@ -1,0 +1,103 @@
+"""What an adapter's author writes: a subject of conformance, what it may raise, and a twin of it that is wrong on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar, cast
+
+S = TypeVar("S", bound=type)
+
+
+class RefusedBySubject(Exception):
+    """The implementation refuses the action; it is expected where the model disables it."""
+
+
+class UnknownOutcome(Exception):
+    """The action may have happened or not, and the adapter cannot tell: the model goes on with both."""
+
+
+class Subject(Protocol):
+    """An implementation under a driver that performs every step of the model's graph on it.
+
+    The implementation need not import falsework: it says in `refusals` and `unknowns` which of its own exceptions
+    mean a refusal and an unknown outcome. Names and values cross this border as plain data: an Enum member as its
+    name, a record as a mapping of its fields, a map as a mapping, a set or a sequence as a list.
+    """
+
+    model: str  # "module:Class" of the model or the configuration whose graph is driven
+    surface: str  # what is driven, such as "driven SQLite"
+    refuses: Collection[str]  # the actions whose guard the implementation itself enforces
+    internal: Collection[str]  # the steps that it takes of itself: performed without an answer to compare
+    refusals: tuple[type[Exception], ...]
+    unknowns: tuple[type[Exception], ...]
+
+    def begin(self, constants: Mapping[str, object]) -> None:
+        """The implementation is as new, set up for these constants of the model."""
+        ...
+
+    def perform(self, action: str, arguments: Mapping[str, object]) -> object:
+        """The action happens, whoever takes it in the model; the answer is the implementation's."""
+        ...
+
+    def observe(self) -> Mapping[str, object]:
+        """The variables of the model that can be read off the implementation: always the same ones."""
+        ...
+
+    def close(self) -> None:
+        """Nothing is left open."""
+        ...
+
+
+ATTRIBUTES = ("model", "surface", "refuses", "internal", "refusals", "unknowns")
+METHODS = ("begin", "perform", "observe", "close")
+
+
+# --- twins of a subject ---------------------------------------------------------------------------------------------
+
+
+ANSWER = "answer"
+OBSERVATION = "observation"
+"""For `breaks`: what diverges where no invariant of the model is broken on what can be observed."""
+
+
+@dataclass(frozen=True)
+class SubjectRole:
+    """What `@runtime_twin` says of a subject: the properties it is rejected for, and the steps in which each is first broken."""
+
+    breaks: Mapping[str, int]
+
+
+def runtime_twin(*, breaks: Mapping[Any, int]) -> Callable[[S], S]:
+    """A subject that is wrong on purpose, a subclass of the right one.
+
+    It is rejected for exactly these invariants of the model, each broken on the projection first in that many steps;
+    "answer" and "observation" stand for a divergence that breaks no invariant which the surface can observe.
+    """
+    for name, steps in breaks.items():
+        if not isinstance(steps, int) or steps < 0:
+            raise TypeError(f"breaks {name}: {steps!r}; write the number of steps")
+    if not breaks:
+        raise TypeError("a runtime twin says what it is rejected for: breaks={Model.invariant: steps}")
+    role = SubjectRole({str(getattr(key, "__name__", key)): steps for key, steps in breaks.items()})
+
+    def decorate(cls: S) -> S:
+        cls.__falsework_subject_role__ = role  # type: ignore[attr-defined]
+        _twins.append(cls)
+        return cls
+
+    return decorate
+
+
+_twins: list[type] = []
+
+
+def subject_role_of(cls: type) -> SubjectRole | None:
+    """The role that decorates this very class, if any."""
+    return cast("SubjectRole | None", vars(cls).get("__falsework_subject_role__"))
+
+
+def twins_of_subject(cls: type) -> list[type]:
+    """The wrong subclasses of the subject, in order of definition; of a class defined again, the last one."""
+    found = {(twin.__module__, twin.__qualname__): twin for twin in _twins if issubclass(twin, cls)}
+    return list(found.values())

@@ -1,0 +1,88 @@
+"""The contract of a runtime twin: it is rejected for what it declares and for nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from falsework.conformance.breaches import Breaches, breaches
+from falsework.conformance.drive import Drive, drive
+from falsework.conformance.finding import NamedSubject, driven_definition
+from falsework.conformance.subject import ANSWER, OBSERVATION, subject_role_of
+from falsework.errors import InputError
+from falsework.language import values_stay_in_domain
+from falsework.twin_contract import Cell, Problem, differences
+from falsework.verdict import Verdict, combine
+
+WORDS = (ANSWER, OBSERVATION)
+
+
+@dataclass
+class RuntimeContract:
+    """A wrong subject searched to the end: its cells by invariant, and what is not as declared.
+
+    `drive` is its first divergence from the model, looked for only where that is what it declares.
+    """
+
+    subject: NamedSubject
+    breaches: Breaches
+    drive: Drive | None = None
+    cells: dict[str, Cell] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> Verdict:
+        """A pass where everything is as declared."""
+        return combine(p.verdict for p in self.problems) if self.problems else Verdict.HOLDS
+
+    @property
+    def broken(self) -> dict[str, int]:
+        """What it was found to break, by property."""
+        found = {name: breach.steps for name, breach in self.breaches.found.items()}
+        if self.drive is not None and self.drive.divergence is not None:
+            found[self.drive.divergence.name] = self.drive.divergence.steps
+        return found
+
+
+def judge_runtime_twin(subject: NamedSubject) -> RuntimeContract:
+    """The wrong subject against its declaration. Raises InputError."""
+    definition = driven_definition(subject)
+    role = subject_role_of(subject.cls)
+    assert role is not None, "only what @runtime_twin decorates is judged as one"
+    names = [prop.name for prop in definition.invariants]
+    odd = [name for name in role.breaks if name not in (*names, values_stay_in_domain, *WORDS)]
+    if odd:
+        raise InputError(
+            f"{subject.name} breaks {odd[0]}, which is no invariant of {definition.name}; "
+            f"one of: {', '.join((*names, values_stay_in_domain, *WORDS))}"
+        )
+    contract = RuntimeContract(subject, breaches(subject.made(), definition, name=subject.name))
+    if set(role.breaks) & set(WORDS) and not contract.breaches.problem:
+        contract.drive = drive(subject.made(), definition, name=subject.name)
+    faults = [contract.breaches.problem, contract.drive.problem if contract.drive else ""]
+    contract.problems += [Problem("fault", text, Verdict.ERROR) for text in faults if text]
+    if any(faults):
+        return contract
+    complete = contract.breaches.complete
+    for name in dict.fromkeys((*names, *role.breaks, *contract.broken)):
+        contract.cells[name] = Cell(
+            name, False, role.breaks.get(name), contract.broken.get(name), decided=complete
+        )
+    if not complete:
+        text = f"its search was given up after {contract.breaches.performed} steps"
+        contract.problems.append(Problem("incomplete", text, Verdict.INCOMPLETE))
+    contract.problems += _hidden(contract) or differences(contract.cells.values(), role.breaks)
+    return contract
+
+
+def _hidden(contract: RuntimeContract) -> list[Problem]:
+    """A twin cannot be rejected for what its surface does not show."""
+    return [
+        Problem(
+            "not observable",
+            f"{name} reads {', '.join(contract.breaches.hidden[name])}, which {contract.breaches.surface} "
+            "does not show",
+            about=name,
+        )
+        for name, cell in contract.cells.items()
+        if cell.declared is not None and name in contract.breaches.hidden
+    ]
