@@ -26,8 +26,9 @@ _MUTABLE = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp
 _MAKERS = (list, dict, set, language.Map, language.Set, language.Seq)
 _READERS = (
     len, any, all, sum, min, max, enumerate, zip, reversed, sorted, list, tuple, set, frozenset, bool,
-    language.first, language.count, language.require, language.bound, language.implies,
+    print, repr, str, language.first, language.count, language.require, language.bound, language.implies,
 )  # fmt: skip
+_TAKERS = (language.elapse, print, repr, str)
 
 
 def check_names(definition: Definition, function: FunctionType) -> None:
@@ -126,9 +127,9 @@ class _Names:
     def _stays(self, node: ast.expr) -> bool:
         """Whether the collection is used where it stands, or is assigned whole to another variable."""
         match self.above[node]:
-            case ast.Subscript(value=inner) | ast.Attribute(value=inner) | ast.For(iter=inner):
-                return inner is node
-            case ast.comprehension(iter=inner):
+            case ast.Subscript(value=inner) | ast.Attribute(value=inner):
+                return inner is node and isinstance(node, ast.Attribute)
+            case ast.For(iter=inner) | ast.comprehension(iter=inner):
                 return inner is node
             case ast.Call(func=callee):
                 known = named_object(self.function, callee)
@@ -149,7 +150,7 @@ class _Names:
         match self.above.get(node):
             case ast.Attribute() | ast.Compare() | ast.arguments():
                 return
-            case ast.Call(func=callee) if named_object(self.function, callee) is language.elapse:
+            case ast.Call(func=callee) if named_object(self.function, callee) in _TAKERS:
                 return
         found = f"{self.function.__name__} hands on {self.me} itself"
         raise self._mistake(
@@ -185,7 +186,13 @@ class _Names:
     def _foreign_change(self, node: ast.Call, callee: ast.Attribute) -> None:
         if callee.attr not in _FOREIGN_CHANGES or isinstance(self._domain(callee.value), _COLLECTION):
             return
-        own_method = isinstance(callee.value, ast.Name) and callee.value.id in self.states
+        match callee.value:
+            case ast.Name(id=name):
+                own_method = name in self.states
+            case ast.Call(func=ast.Name(id="super")) | ast.IfExp() | ast.BoolOp():
+                own_method = True  # a collection among them is handed on, which has its own number
+            case _:
+                own_method = False
         discarded = isinstance(self.above[node], ast.Expr)
         if not own_method and (discarded or self._is_foreign(callee.value)):
             raise self._no_state(node, ast.unparse(callee.value))

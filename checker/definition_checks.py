@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from falsework import language
@@ -98,6 +99,7 @@ class Flow:
         self.definition = definition
         self.function = function
         self.variables = {variable.name for variable in definition.variables}
+        self.modules = {k.__module__ for k in definition.cls.__mro__} - {language.__name__}
         self.stack: list[Callable[..., Any]] = []
         self.loops: list[_Loop] = []
         self.branches = 0  # how many conditions and loops enclose the place
@@ -221,9 +223,16 @@ class Flow:
         while isinstance(node, (ast.Subscript, ast.Attribute)):
             inner = node.value
             if isinstance(node, ast.Attribute) and isinstance(inner, ast.Name):
-                return node.attr if inner.id == self_name(self.stack[-1]) else None
+                own = inner.id == self_name(self.stack[-1]) and not self._is_plain(self.stack[-1])
+                return node.attr if own else None
             node = inner
         return None
+
+    def _is_plain(self, known: object) -> bool:
+        """Whether it is a function beside the model, which may hold a guard but never the state."""
+        if not isinstance(known, FunctionType) or known.__module__ not in self.modules:
+            return False
+        return "." not in known.__qualname__.rpartition("<locals>.")[2]
 
     def variable_read(self, node: ast.expr) -> str | None:
         """The variable that the expression is, whole."""
@@ -275,6 +284,8 @@ class Flow:
             helper = helper_called(self.definition.cls, function, node.func)
             if helper is not None:
                 return self._call(helper, changed, node)
+        elif isinstance(known, FunctionType) and self._is_plain(known):
+            return self._call(known, changed, node)
         return changed
 
     def _elapse(self, node: ast.Call, changed: bool) -> None:

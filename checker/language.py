@@ -151,6 +151,9 @@ def invariant(function: Any = None, /, *, on: Callable[..., Any] | None = None, 
 
 def rows(catalog: Iterable[Row], *, source: Source = ()) -> Callable[[F], F]:
     """One action a row, named as the row and placed at its file and line; the parameter `row` is that row."""
+    iterable: object = catalog
+    if not isinstance(iterable, Iterable) or isinstance(iterable, (Map, Set, Seq)):
+        raise _misused(f"rows of {_named(catalog)}, which is no catalogue", "a list of rows, built from data")
     taken: tuple[Any, ...] = tuple(catalog)
     if odd := [row for row in taken if not isinstance(row, Row)]:
         raise _misused(

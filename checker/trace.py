@@ -65,7 +65,7 @@ class Faulted(Exception):
         super().__init__(message)
 
 
-def faulted(definition: Definition, problem: Exception, otherwise: Place | None = None) -> Faulted:
+def faulted(definition: Definition, problem: BaseException, otherwise: Place | None = None) -> Faulted:
     """The exception as a fault, placed at the innermost line of the model's own code that it passed."""
     own = {k.__module__ for k in definition.cls.__mro__} - {Model.__module__}
     place = otherwise
@@ -95,7 +95,7 @@ def take(definition: Definition, action: Action, before: State, label: Label) ->
         return None
     except CutByBound:
         raise
-    except Exception as problem:  # noqa: BLE001  whatever a user's action raises is a fault of the model
+    except (Exception, SystemExit) as problem:  # noqa: BLE001  whatever an action raises is a fault of the model
         raise faulted(definition, problem, action.place) from None
     if action.answer is None:
         if answer is not None:

@@ -199,6 +199,11 @@ class Raising(Plain):
         return 1 // (self.at - 1) < 1
 
 
+class Leaving(Plain):
+    def asked(self) -> Any:
+        raise SystemExit(0)
+
+
 class Overrunning(Plain):
     def change(self) -> None:
         self.at += 1
@@ -221,6 +226,7 @@ class Replaced(Plain):
         (Silent, "is_good answered None, not a bool", 0, "is_good"),
         (Counting, "is_good answered 1, not a bool", 0, "is_good"),
         (Raising, "ZeroDivisionError: integer division or modulo by zero", 1, "is_good"),
+        (Leaving, "SystemExit: 0", 0, "is_good"),
         (Overrunning, "key 3 is outside the map's domain", 3, ""),
         (Unhashable, "TypeError: unhashable type: 'list'", 1, ""),
         (Replaced, "table is a Map and cannot become 3", 1, ""),
