@@ -1,7 +1,8 @@
-"""The intermediate form printed as Python text over a packed word `s`: conditions, values, and the word after a step."""
+"""The intermediate form printed as Python over a packed word `s`: conditions, values, the word after."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping
 
 from falsework.ir import Facts, Node, Pool
@@ -65,13 +66,21 @@ class Printer:
             if code.constant:
                 constant |= code.value << field.shift
             else:
-                moving.append(f"| {self.value(code)} << {field.shift}" if field.shift else f"| {self.value(code)}")
+                moving.append(
+                    f"| {self.value(code)} << {field.shift}" if field.shift else f"| {self.value(code)}"
+                )
         word = f"s & {~kept}" if kept else "s"
         if constant:
             word = f"{word} | {constant}"
         ors = [part for part in moving if part[0] == "|"]
         sums = [part for part in moving if part[0] != "|"]
-        word = f"({word} {' '.join(ors)})" if ors else f"({word})" if (kept or constant) and (flip or sums) else word
+        word = (
+            f"({word} {' '.join(ors)})"
+            if ors
+            else f"({word})"
+            if (kept or constant) and (flip or sums)
+            else word
+        )
         word = f"{word} ^ {flip}" if flip else word
         return f"({word}) {' '.join(sums)}" if sums else word
 
@@ -112,7 +121,11 @@ class Printer:
 
     def _conjunction(self, node: Node) -> str:
         """Every slot that must have one certain code is compared in one go."""
-        fixed = [arg for arg in node.args if arg.op == "table" and sum(arg.table) == 1 and arg.index not in self.lets]
+        fixed = [
+            arg
+            for arg in node.args
+            if arg.op == "table" and sum(arg.table) == 1 and arg.index not in self.lets
+        ]
         rest = [f"({self.condition(arg)})" for arg in node.args if arg not in fixed]
         return " and ".join([*self.together({arg.value: arg.table.index(1) for arg in fixed}), *rest])
 
@@ -148,7 +161,8 @@ class Printer:
             case "lt" | "eq":
                 return f"({self.condition(node)})"
             case "ite":
-                return f"({self.value(node.args[1])} if {self.condition(node.args[0])} else {self.value(node.args[2])})"
+                then, other = self.value(node.args[1]), self.value(node.args[2])
+                return f"({then} if {self.condition(node.args[0])} else {other})"
             case "pick":
                 return self._pick(node)
             case "clamp":
@@ -188,7 +202,7 @@ class Printer:
             return None
         shifts = [self.packing.fields[way.value].shift for way in ways]
         stride = shifts[1] - shifts[0]
-        if stride <= 0 or any(b - a != stride for a, b in zip(shifts, shifts[1:], strict=False)):
+        if stride <= 0 or any(b - a != stride for a, b in itertools.pairwise(shifts)):
             return None
         return shifts[0], stride, (1 << self.packing.fields[ways[0].value].width) - 1, offset
 
@@ -198,7 +212,7 @@ NESTING = 20
 
 
 def shared(roots: Iterable[Node]) -> dict[int, Node]:
-    """The compound nodes to bind to a name: those that the roots mention more than once, and cuts through deep nesting."""
+    """The compound nodes to bind to a name: those mentioned more than once, and cuts through deep nesting."""
     uses: dict[int, int] = {}
     height: dict[int, int] = {}
     named: dict[int, Node] = {}

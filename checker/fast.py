@@ -1,4 +1,4 @@
-"""Breadth-first search as set algebra over packed states, a level at a time, by the program printed from the model.
+"""Breadth-first search as set algebra over packed states, a level at a time, by the printed program.
 
 No parents are kept: a trace is found backwards through the levels, then forwards on the class itself.
 """
@@ -200,7 +200,9 @@ class _Search:
                 trace, outside = rebuilder.violation(name, found.steps, found.states, found.sources)
                 self.tally.violations[name] = Violation(name, trace, outside)
         if FAULT not in self.found:
-            self.tally.rebuild = lambda name: rebuilder.to_states(self.tally.witnesses[name] or 0, set(self.reached[name]))
+            self.tally.rebuild = lambda name: rebuilder.to_states(
+                self.tally.witnesses[name] or 0, set(self.reached[name])
+            )
 
 
 def resident_mb() -> int:

@@ -1,7 +1,8 @@
 """The intermediate form: interned integer expressions over slots, with intervals, folded as they are built.
 
-A slot holds a code 0 .. size-1. A boolean is an int 0 or 1. Every expression is total: what could fail stands beside it as a fault
-condition. An expression over one small slot is its table, so that two ways of saying the same thing are the same node.
+A slot holds a code 0 .. size-1. A boolean is an int 0 or 1. Every expression is total: what could fail stands
+beside it as a fault condition. An expression over one small slot is its table, so that two ways of saying the
+same thing are the same node.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ class Slot:
 
 
 class Node:
-    """An interned expression: `op`, its arguments, its interval, the slots it reads, and its table if it reads one small slot.
+    """An interned expression: operation, arguments, interval, the slots it reads, its table if it has one.
 
-    Ops: const (value), slot (a large slot's code), table (one slot), add, mul, floordiv, mod, lt, eq, not, and, or, ite, pick,
-    and clamp (its first argument, known to be an index below the second).
+    Ops: const (value), slot (a large slot's code), table (one small slot), add, mul, floordiv, mod, lt, eq,
+    not, and, or, ite, pick, and clamp (its first argument, known to be an index below the second).
     """
 
     __slots__ = ("args", "high", "index", "low", "op", "support", "table", "value")
@@ -74,7 +75,9 @@ class Pool:
 
     def __init__(self) -> None:
         self.slots: list[Slot] = []
-        self.payloads: set[tuple[int, int]] = set()  # (presence condition, slot that is 0 wherever the condition is)
+        self.payloads: set[tuple[int, int]] = (
+            set()
+        )  # (presence condition, slot that is 0 wherever the condition is)
         self._interned: dict[object, Node] = {}
         self.false = self.const(0)
         self.true = self.const(1)
@@ -106,7 +109,9 @@ class Pool:
             return self.const(0)
         if slot.size <= TABLE_LIMIT:
             return self.table(slot.index, tuple(range(slot.size)))
-        return self._intern(("slot", slot.index), "slot", (), slot.index, 0, slot.size - 1, frozenset((slot.index,)))
+        return self._intern(
+            ("slot", slot.index), "slot", (), slot.index, 0, slot.size - 1, frozenset((slot.index,))
+        )
 
     def table(self, slot: int, table: tuple[int, ...]) -> Node:
         """The function of one slot that the table lists, a constant if all its entries are one."""
@@ -142,7 +147,11 @@ class Pool:
         constant = sum(term.value for term in flat if term.constant)
         total: Node | None = None
         for term in sorted((t for t in flat if not t.constant), key=_order):
-            total = term if total is None else self._build("add", (total, term), total.low + term.low, total.high + term.high)
+            total = (
+                term
+                if total is None
+                else self._build("add", (total, term), total.low + term.low, total.high + term.high)
+            )
         if total is None:
             return self.const(constant)
         if constant == 0:
@@ -165,7 +174,7 @@ class Pool:
         return self._build("floordiv", (left, self.const(divisor)), left.low // divisor, left.high // divisor)
 
     def mod(self, left: Node, divisor: int) -> Node:
-        if 0 <= left.low and left.high < divisor:
+        if left.low >= 0 and left.high < divisor:
             return left
         return self._build("mod", (left, self.const(divisor)), 0, divisor - 1)
 
@@ -260,14 +269,21 @@ class Pool:
             then = then.args[1]
         if other.op == "ite" and other.args[0] is condition:
             other = other.args[2]
-        if then.op == "table" and other is self.false and then.table[0] == 0 and (condition.index, then.value) in self.payloads:
+        if (
+            then.op == "table"
+            and other is self.false
+            and then.table[0] == 0
+            and (condition.index, then.value) in self.payloads
+        ):
             return then
         if min(then.low, other.low) >= 0 and max(then.high, other.high) <= 1:
             if then.constant:
                 return self.or_(condition, other) if then.value else self.and_(self.not_(condition), other)
             if other.constant:
                 return self.implies(condition, then) if other.value else self.and_(condition, then)
-        return self._build("ite", (condition, then, other), min(then.low, other.low), max(then.high, other.high))
+        return self._build(
+            "ite", (condition, then, other), min(then.low, other.low), max(then.high, other.high)
+        )
 
     def pick(self, index: Node, ways: Sequence[Node]) -> Node:
         """`ways[index]`, and the first of them where the index lies outside."""
@@ -293,10 +309,18 @@ class Pool:
 
     def _clamped(self, index: Node, size: int) -> Node:
         """The same index, its interval told: the condition of the `ite` keeps it inside."""
-        if 0 <= index.low and index.high < size:
+        if index.low >= 0 and index.high < size:
             return index
         key = ("clamp", index.index, size)
-        return self._intern(key, "clamp", (index, self.const(size)), 0, max(index.low, 0), min(index.high, size - 1), index.support)
+        return self._intern(
+            key,
+            "clamp",
+            (index, self.const(size)),
+            0,
+            max(index.low, 0),
+            min(index.high, size - 1),
+            index.support,
+        )
 
     def rebuild(self, node: Node, args: Sequence[Node]) -> Node:
         """The same operation over other arguments, folded anew."""
@@ -338,12 +362,12 @@ def _summands(node: Node) -> list[Node]:
     return [part for arg in node.args for part in _summands(arg)]
 
 
-# --- what is known on a path --------------------------------------------------------------------------------------------
+# --- what is known on a path ----------------------------------------------------------------------
 
 
 @dataclass
 class Facts:
-    """What the guards and tests passed so far say: the codes that each slot may have, and compound conditions that are decided."""
+    """What is known on a path: the codes that each slot may have, and which compound conditions hold."""
 
     pool: Pool
     codes: Mapping[int, frozenset[int]] = field(default_factory=dict)
@@ -397,7 +421,9 @@ class Facts:
         return node.low, node.high
 
 
-def _learn(pool: Pool, node: Node, holds: int, codes: dict[int, frozenset[int]], decided: dict[int, int]) -> None:
+def _learn(
+    pool: Pool, node: Node, holds: int, codes: dict[int, frozenset[int]], decided: dict[int, int]
+) -> None:
     if node.op == "const":
         return
     if node.op == "table":
@@ -414,7 +440,7 @@ def _learn(pool: Pool, node: Node, holds: int, codes: dict[int, frozenset[int]],
         _learn(pool, pool.eq(*node.args), 1, codes, decided)
 
 
-# --- evaluation: the meaning of a node, for tests and for rare cases ---------------------------------------------------------
+# --- evaluation: the meaning of a node, for tests and for rare cases ------------------------------
 
 
 def evaluate(node: Node, codes: Sequence[int]) -> int:

@@ -1,4 +1,4 @@
-"""A model lowered: every instance of every action as guards and effects over slots, every predicate as one expression."""
+"""A model lowered: an instance of an action as guards and effects over slots, a predicate as a node."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 from falsework.definition import Action, Definition, Property
 from falsework.domains import MapOf, SeqOf, SetOf, VariableDomain
-from falsework.errors import Place, Refused
+from falsework.errors import Refused
 from falsework.ir import Facts, Node, Pool, Slot, text
 from falsework.judge import applies
-from falsework.lower_context import Guard, NeverEnabled
+from falsework.lower_context import Guard, NeverEnabled, Site
 from falsework.lower_statements import Statements
 from falsework.lower_values import (
     Inst,
@@ -83,9 +83,15 @@ def lower(definition: Definition) -> Lowered:
     return found  # type: ignore[no-any-return]
 
 
+def lower_without(definition: Definition, conjunct: Site) -> Lowered:
+    """The model lowered with that conjunct taken out of the guards of its actions, in all instances."""
+    return _Lowering(definition, conjunct).lowered()
+
+
 class _Lowering:
-    def __init__(self, definition: Definition) -> None:
+    def __init__(self, definition: Definition, without: Site | None = None) -> None:
         self.definition = definition
+        self.without = without
         self.pool = Pool()
         self.slots: dict[str, list[Slot]] = {}
         for variable in definition.variables:
@@ -95,7 +101,7 @@ class _Lowering:
         self.before = self.state({s.index: self.pool.code(s) for s in self.pool.slots})
 
     def _note_payloads(self) -> None:
-        """The slots of an absent record or of an unused place are 0 in every state, so nothing needs to make them 0 again."""
+        """The slots of an absent record and of an unused place are 0 in every state; no step need say so."""
         for slot in self.pool.slots:
             if slot.name.endswith("?"):
                 present, inside = self.pool.code(slot).index, slot.name[:-1] + "."
@@ -117,13 +123,20 @@ class _Lowering:
         for action in definition.actions:
             for number, label in enumerate(instances(definition, action)):
                 if len(made) >= MOST_INSTANCES:
-                    raise Refused("P008", action.place, f"more than {MOST_INSTANCES} instances of actions", "smaller parameter domains")
+                    raise Refused(
+                        "P008",
+                        action.place,
+                        f"more than {MOST_INSTANCES} instances of actions",
+                        "smaller parameter domains",
+                    )
                 try:
                     made.append(self.instance(action, label, number))
                 except NeverEnabled:
                     continue
                 except Mismatch as problem:
-                    raise Refused("P005", action.place, f"{action.name}: {problem}", "values of one kind in every case") from None
+                    raise Refused(
+                        "P005", action.place, f"{action.name}: {problem}", "values of one kind in every case"
+                    ) from None
         return Lowered(
             definition, self.pool, tuple(self.pool.slots), tuple(made),
             tuple(self.predicate(p) for p in definition.invariants if p.kind == "state"),
@@ -162,7 +175,9 @@ class _Lowering:
                 continue
             found, odd = self._store(variable.domain, state.cells[variable.name])
             outside = self.pool.or_(outside, odd)
-            codes.update((slot.index, code) for slot, code in zip(self.slots[variable.name], found, strict=True))
+            codes.update(
+                (slot.index, code) for slot, code in zip(self.slots[variable.name], found, strict=True)
+            )
         return codes, outside
 
     def _store(self, domain: VariableDomain, content: Any) -> tuple[list[Node], Node]:
@@ -178,7 +193,9 @@ class _Lowering:
                     there = pool.lt(pool.const(place), content.length)
                     cell, odd = store(pool, item, content.slots[place])
                     empty, _ = store(pool, item, zero(pool, item))
-                    codes += [pool.ite(there, code, nothing) for code, nothing in zip(cell, empty, strict=True)]
+                    codes += [
+                        pool.ite(there, code, nothing) for code, nothing in zip(cell, empty, strict=True)
+                    ]
                     outside = pool.or_(outside, pool.and_(there, odd))
                 return codes, outside
             case _:
@@ -189,8 +206,12 @@ class _Lowering:
 
     def instance(self, action: Action, label: Label, number: int) -> Instance:
         """One label, its method run symbolically from the state before."""
-        run = Statements(self.pool, self.definition, SymbolicState(dict(self.before.cells)))
-        arguments: list[Value] = [Inst(run.state), *(constant(self.pool, a) for a in (*action.constants, *label.arguments))]
+        before = SymbolicState(dict(self.before.cells))
+        run = Statements(self.pool, self.definition, before, without=self.without)
+        arguments: list[Value] = [
+            Inst(run.state),
+            *(constant(self.pool, a) for a in (*action.constants, *label.arguments)),
+        ]
         answer = run.run(action.function, arguments, {})
         codes, outside = self.codes(run.state)
         if action.answer is not None:
@@ -198,14 +219,25 @@ class _Lowering:
         outside = run.facts.simplify(outside)
         facts = run.facts.given(outside, holds=False) if not outside.constant else run.facts
         codes = {slot: facts.simplify(code) for slot, code in codes.items()}
-        effects = {s: code for s, code in codes.items() if code is not self.pool.code(self.pool.slots[s]) and not self._known(facts, s, code)}
+        effects = {
+            s: code
+            for s, code in codes.items()
+            if code is not self.pool.code(self.pool.slots[s]) and not self._known(facts, s, code)
+        }
         after = self.state(codes)
         known: dict[str, Value] = {"before": Inst(self.before), "answer": answer}
-        known |= {name: constant(self.pool, a) for (name, _), a in zip(action.parameters, label.arguments, strict=True)}
+        known |= {
+            name: constant(self.pool, a)
+            for (name, _), a in zip(action.parameters, label.arguments, strict=True)
+        }
         if action.row is not None:
             known["row"] = constant(self.pool, action.row)
         judged = [p for p in self.definition.invariants if applies(p, action)]
-        steps = tuple(self.predicate(p, after, facts, known) for p in judged) if outside is not self.pool.true else ()
+        steps = (
+            tuple(self.predicate(p, after, facts, known) for p in judged)
+            if outside is not self.pool.true
+            else ()
+        )
         return Instance(action, label, number, tuple(run.guards), effects, outside, steps, run.facts)
 
     def _known(self, facts: Facts, slot: int, code: Node) -> bool:
@@ -215,7 +247,11 @@ class _Lowering:
     # --- predicates
 
     def predicate(
-        self, prop: Property, state: SymbolicState | None = None, facts: Facts | None = None, known: dict[str, Value] | None = None
+        self,
+        prop: Property,
+        state: SymbolicState | None = None,
+        facts: Facts | None = None,
+        known: dict[str, Value] | None = None,
     ) -> Predicate:
         """The property over a state; a step invariant over the state after, with what it may read by name."""
         here = state if state is not None else self.before
@@ -223,21 +259,28 @@ class _Lowering:
         run.judging = prop.kind in ("state", "step")
         try:
             answer = run.run(prop.function, [Inst(here), *((known or {})[a] for a in prop.arguments)], {})
-            holds = self._bool(run, answer, prop)
+            holds = self._bool(answer, prop)
         except Mismatch as problem:
-            raise Refused("P005", prop.place, f"{prop.name}: {problem}", "values of one kind in every case") from None
+            raise Refused(
+                "P005", prop.place, f"{prop.name}: {problem}", "values of one kind in every case"
+            ) from None
         premises = tuple((line, column, run.simplify(node)) for line, column, node in run.premises)
         return Predicate(prop, run.simplify(holds), tuple(run.guards), premises)
 
-    def _bool(self, run: Statements, answer: Value, prop: Property) -> Node:
+    def _bool(self, answer: Value, prop: Property) -> Node:
         from falsework.lower_values import Num, kind
 
         if not isinstance(answer, Num) or answer.node.low < 0 or answer.node.high > 1:
-            raise Refused("P005", prop.place, f"{prop.name} answers {kind(answer)}", "a predicate that returns True or False")
+            raise Refused(
+                "P005",
+                prop.place,
+                f"{prop.name} answers {kind(answer)}",
+                "a predicate that returns True or False",
+            )
         return answer.node
 
 
-# --- canonical text -------------------------------------------------------------------------------------------------------
+# --- canonical text -------------------------------------------------------------------------------
 
 
 def _text(lowered: Lowered) -> Iterator[str]:
@@ -254,10 +297,12 @@ def _text(lowered: Lowered) -> Iterator[str]:
         for step in instance.steps:
             if step.node is not lowered.pool.true:
                 yield f"  invariant {step.prop.name} {text(step.node, slots)}"
-    for kind, predicates in (("invariant", lowered.invariants), ("witness", lowered.witnesses), ("terminal", lowered.terminals)):
+    for kind, predicates in (
+        ("invariant", lowered.invariants),
+        ("witness", lowered.witnesses),
+        ("terminal", lowered.terminals),
+    ):
         for predicate in predicates:
             yield f"{kind} {predicate.prop.name} {text(predicate.node, slots)}"
             for fault in predicate.faults:
                 yield f"  fault {text(fault.node, slots)}"
-
-

@@ -1,4 +1,4 @@
-"""What is known while a method is lowered: the state, the path, the facts on it, and the guards and faults met so far."""
+"""What is known while a method is lowered: the state, the path and its facts, guards and faults so far."""
 
 from __future__ import annotations
 
@@ -21,12 +21,16 @@ class NeverEnabled(Exception):
 
 @dataclass(frozen=True)
 class Guard:
-    """One thing that decides whether the step exists: a `require` or a `bound` (which must be 1), or a fault (which must be 0)."""
+    """What decides whether a step exists: a `require` or a `bound` must be 1, a fault 0."""
 
     kind: str  # "require", "bound", "fault"
     node: Node
     place: Place
     text: str = ""
+
+
+Site = tuple[Place, int]
+"""Where a conjunct of a guard stands: its place and its column."""
 
 
 @dataclass(eq=False)
@@ -42,7 +46,14 @@ class Frame:
 class Context:
     """The mutable heart of lowering one method."""
 
-    def __init__(self, pool: Pool, definition: Definition, state: SymbolicState, facts: Facts | None = None) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        definition: Definition,
+        state: SymbolicState,
+        facts: Facts | None = None,
+        without: Site | None = None,
+    ) -> None:
         self.pool = pool
         self.definition = definition
         self.state = state
@@ -51,17 +62,24 @@ class Context:
         self.frames: list[Frame] = []
         self.guards: list[Guard] = []
         self.premises: list[tuple[int, int, Node]] = []
-        self.conditional = 0  # depth of expressions that are looked at only on some path: nothing may be changed there
-        self.dead = Node(-1, "const", (), 0, 0, 0, frozenset(), ())  # what a way answers that no enabled step goes
+        self.conditional = (
+            0  # depth of expressions that are looked at only on some path: nothing may be changed there
+        )
+        self.dead = Node(
+            -1, "const", (), 0, 0, 0, frozenset(), ()
+        )  # what a way answers that no enabled step goes
         self.impossible = False  # the guard just lowered is never true here
         self.judging = False  # an invariant is being lowered: true premises are counted
+        self.without = without  # the conjunct that is taken out of the guards
 
     # --- places and refusals
 
     def place(self, node: ast.AST) -> Place:
         """Where the node stands in the method being lowered."""
         function = self.frames[-1].function
-        return Place(display_path(function.__module__, function.__code__.co_filename), getattr(node, "lineno", 0))
+        return Place(
+            display_path(function.__module__, function.__code__.co_filename), getattr(node, "lineno", 0)
+        )
 
     def refuse(self, node: ast.AST, code: str, found: str, write: str) -> Refused:
         """The refusal to raise for a construct outside the subset."""
@@ -69,7 +87,13 @@ class Context:
 
     def mixed(self, node: ast.AST, problem: Mismatch) -> Refused:
         """The refusal of an expression that is one kind of thing here and another there."""
-        return self.refuse(node, "P005", f"{ast.unparse(node)}: {problem}", "values of one kind in every case")
+        return self.refuse(
+            node, "P005", f"{ast.unparse(node)}: {problem}", "values of one kind in every case"
+        )
+
+    def left_out(self, node: ast.expr) -> bool:
+        """Whether this is the conjunct that the mutant being lowered is without."""
+        return self.without is not None and (self.place(node), node.col_offset) == self.without
 
     # --- paths
 
@@ -100,7 +124,9 @@ class Context:
         whole = self.pool.implies(self.path(), condition)
         if whole is self.pool.true:
             return
-        if whole is self.pool.false and all(guard.kind == "require" for guard in (*self.guards, Guard(kind, whole, Place("")))):
+        if whole is self.pool.false and all(
+            guard.kind == "require" for guard in (*self.guards, Guard(kind, whole, Place("")))
+        ):
             raise NeverEnabled
         self.guards.append(Guard(kind, whole, self.place(node), text))
         self.facts = self.facts.given(whole).given(condition)
@@ -144,7 +170,7 @@ class Context:
     def _join_locals(
         self, condition: Node, ours: dict[str, Value], theirs: dict[str, Value], alive: Node, alive_too: Node
     ) -> dict[str, Value]:
-        """A local that only one way has is taken from there: the other way ended, or Python itself would fail."""
+        """A local that only one way has is taken from it: the other ended, or Python would fail too."""
         joined: dict[str, Value] = {}
         for name in {**ours, **theirs}:
             a, b = ours.get(name), theirs.get(name)
@@ -169,7 +195,10 @@ class Context:
             filler = self.zero_of(name)
             size = max(len(ours.slots), len(theirs.slots))
             a, b = ([*items.slots, *[filler] * (size - len(items.slots))] for items in (ours, theirs))
-            return Items(length, tuple(x if x is y else choose(pool, condition, x, y) for x, y in zip(a, b, strict=True)))
+            return Items(
+                length,
+                tuple(x if x is y else choose(pool, condition, x, y) for x, y in zip(a, b, strict=True)),
+            )
         if isinstance(ours, tuple):
             return tuple(self.join(condition, a, b, name) for a, b in zip(ours, theirs, strict=True))
         if isinstance(ours, Node):

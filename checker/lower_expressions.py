@@ -43,7 +43,12 @@ class Expressions(Context):
         """What the expression stands for on this path."""
         method: Callable[[Any], Value] | None = getattr(self, f"_{type(node).__name__.lower()}", None)
         if method is None:
-            raise self.refuse(node, "P002", f"the expression {ast.unparse(node)}", "arithmetic, comparisons, own helpers, any/all/sum/…")
+            raise self.refuse(
+                node,
+                "P002",
+                f"the expression {ast.unparse(node)}",
+                "arithmetic, comparisons, own helpers, any/all/sum/…",
+            )
         return method(node)
 
     def test(self, node: ast.expr) -> Node:
@@ -71,7 +76,9 @@ class Expressions(Context):
         free = dict(zip(frame.function.__code__.co_freevars, frame.function.__closure__ or (), strict=False))
         if node.id in free:
             return constant(self.pool, free[node.id].cell_contents)
-        raise self.refuse(node, "P002", f"the name {node.id}", "a parameter, a local of one kind, or a name of the module")
+        raise self.refuse(
+            node, "P002", f"the name {node.id}", "a parameter, a local of one kind, or a name of the module"
+        )
 
     def _attribute(self, node: ast.Attribute) -> Value:
         match owner := self.value(node.value):
@@ -80,8 +87,12 @@ class Expressions(Context):
             case Rec(cls, fields):
                 if node.attr in fields:
                     return fields[node.attr]
-                raise self.refuse(node, "P002", f"{ast.unparse(node)}: {cls.__name__} has no field {node.attr}",
-                                  f"one of: {', '.join(fields)}")
+                raise self.refuse(
+                    node,
+                    "P002",
+                    f"{ast.unparse(node)}: {cls.__name__} has no field {node.attr}",
+                    f"one of: {', '.join(fields)}",
+                )
             case Option(present, inner) if inner is not None:
                 self.fault(self.pool.not_(present), node, f"{ast.unparse(node.value)} is None here")
                 return self._field(inner, node)
@@ -90,12 +101,19 @@ class Expressions(Context):
                     return constant(self.pool, getattr(thing, node.attr))
             case _:
                 return self._field(owner, node)
-        raise self.refuse(node, "P002", f"the attribute {ast.unparse(node)}", "a state variable, a constant, or a field of a record")
+        raise self.refuse(
+            node,
+            "P002",
+            f"the attribute {ast.unparse(node)}",
+            "a state variable, a constant, or a field of a record",
+        )
 
     def _field(self, owner: Value, node: ast.Attribute) -> Value:
         if isinstance(owner, Rec) and node.attr in owner.fields:
             return owner.fields[node.attr]
-        raise self.refuse(node, "P002", f"{ast.unparse(node)}: {kind(owner)} has no {node.attr}", "a field of a record")
+        raise self.refuse(
+            node, "P002", f"{ast.unparse(node)}: {kind(owner)} has no {node.attr}", "a field of a record"
+        )
 
     def _of_model(self, state: Any, node: ast.Attribute) -> Value:
         for variable in self.definition.variables:
@@ -111,7 +129,12 @@ class Expressions(Context):
             return Py(_Bound(found, Inst(state)))
         if found is not None:
             return constant(self.pool, found)
-        raise self.refuse(node, "P002", f"the attribute {ast.unparse(node)}", "a state variable, a constant or a method of the model")
+        raise self.refuse(
+            node,
+            "P002",
+            f"the attribute {ast.unparse(node)}",
+            "a state variable, a constant or a method of the model",
+        )
 
     def _tuple(self, node: ast.Tuple) -> Value:
         return Tup(tuple(self.value(item) for item in node.elts))
@@ -119,7 +142,10 @@ class Expressions(Context):
     # --- arithmetic
 
     def _binop(self, node: ast.BinOp) -> Value:
-        left, right = self.number(self.value(node.left), node.left), self.number(self.value(node.right), node.right)
+        left, right = (
+            self.number(self.value(node.left), node.left),
+            self.number(self.value(node.right), node.right),
+        )
         pool = self.pool
         match node.op:
             case ast.Add():
@@ -130,7 +156,12 @@ class Expressions(Context):
                 return Num(pool.mul(left.node, right.node))
             case ast.FloorDiv() | ast.Mod():
                 if not right.node.constant or right.node.value <= 0:
-                    raise self.refuse(node, "P007", f"{ast.unparse(node)}: the divisor is no positive constant", "a constant above 0")
+                    raise self.refuse(
+                        node,
+                        "P007",
+                        f"{ast.unparse(node)}: the divisor is no positive constant",
+                        "a constant above 0",
+                    )
                 divide = pool.floordiv if isinstance(node.op, ast.FloorDiv) else pool.mod
                 return Num(divide(left.node, right.node.value))
         raise self.refuse(node, "P002", f"the operator in {ast.unparse(node)}", "+ - * // %")
@@ -166,13 +197,22 @@ class Expressions(Context):
         with self.assuming(goes_on):
             rest = self._decided(node, operands[1:])
         self.conditional -= 1
-        if isinstance(value, Num) and value.node is truth and isinstance(rest, Num) and rest.node is pool.truth(rest.node):
+        if (
+            isinstance(value, Num)
+            and value.node is truth
+            and isinstance(rest, Num)
+            and rest.node is pool.truth(rest.node)
+        ):
             return Num(pool.and_(truth, rest.node) if conjunction else pool.or_(truth, rest.node))
         return choose(pool, goes_on, rest, value)
 
     def narrowed(self, value: Value) -> Value:
         """The inner value of an option that is known to be present here."""
-        if isinstance(value, Option) and value.inner is not None and self.simplify(value.present) is self.pool.true:
+        if (
+            isinstance(value, Option)
+            and value.inner is not None
+            and self.simplify(value.present) is self.pool.true
+        ):
             return self.narrowed(value.inner)
         return value
 
@@ -237,18 +277,29 @@ class Expressions(Context):
         return Num(self.pool.and_(*parts))
 
     def _one_comparison(
-        self, op: ast.cmpop, left: Value, right: Value, left_node: ast.expr, right_node: ast.expr, node: ast.Compare
+        self,
+        op: ast.cmpop,
+        left: Value,
+        right: Value,
+        left_node: ast.expr,
+        right_node: ast.expr,
+        node: ast.Compare,
     ) -> Node:
         pool = self.pool
         match op:
             case ast.Is() | ast.IsNot():
                 if not any(isinstance(side, (Member, Option, Py)) for side in (left, right)):
-                    raise self.refuse(node, "P004", f"{ast.unparse(node)} compares by identity", "== for ints and bools, `is` for Enums and None")
+                    raise self.refuse(
+                        node,
+                        "P004",
+                        f"{ast.unparse(node)} compares by identity",
+                        "== for ints and bools, `is` for Enums and None",
+                    )
                 equal = same(pool, left, right)
                 return equal if isinstance(op, ast.Is) else pool.not_(equal)
             case ast.Eq() | ast.NotEq():
                 self._below_cap(op, left, right, node)
-                equal = self._equal(left, right, node)
+                equal = self._equal(left, right)
                 return equal if isinstance(op, ast.Eq) else pool.not_(equal)
             case ast.In() | ast.NotIn():
                 inside = self._contains(right, left, node)
@@ -264,7 +315,7 @@ class Expressions(Context):
                 return pool.lt(b.node, a.node)
         return pool.le(b.node, a.node)
 
-    def _equal(self, left: Value, right: Value, node: ast.Compare) -> Node:
+    def _equal(self, left: Value, right: Value) -> Node:
         if isinstance(left, Ref) and isinstance(right, Ref):
             a, b = left.state.cells[left.name], right.state.cells[right.name]
             return self._same_content(a, b)
@@ -276,7 +327,10 @@ class Expressions(Context):
             return pool.true
         if isinstance(a, Items) and isinstance(b, Items):
             shorter = min(len(a.slots), len(b.slots))
-            each = [pool.implies(pool.lt(pool.const(i), a.length), same(pool, a.slots[i], b.slots[i])) for i in range(shorter)]
+            each = [
+                pool.implies(pool.lt(pool.const(i), a.length), same(pool, a.slots[i], b.slots[i]))
+                for i in range(shorter)
+            ]
             return pool.and_(pool.eq(a.length, b.length), *each)
         if isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
             pairs = zip(a, b, strict=True)
@@ -286,15 +340,19 @@ class Expressions(Context):
     def _below_cap(self, op: ast.cmpop, left: Value, right: Value, node: ast.Compare) -> None:
         """M016: an elapsed time rests at its cap, so a comparison that tells the cap from more would lie."""
         for this, other, over in ((left, right, (ast.LtE, ast.Gt)), (right, left, (ast.GtE, ast.Lt))):
-            if not isinstance(this, Num) or this.cap is None or not isinstance(other, Num) or other.cap is not None:
+            if (
+                not isinstance(this, Num)
+                or this.cap is None
+                or not isinstance(other, Num)
+                or other.cap is not None
+            ):
                 continue
             _, high = self.facts.span(self.simplify(other.node))
             limit = this.cap - isinstance(op, (*over, ast.Eq, ast.NotEq))
             if high > limit:
-                raise DefinitionError(
-                    "M016", self.place(node), f"{ast.unparse(node)} compares a time that rests at its cap {this.cap} with up to {high}",
-                    "a larger cap in Elapsed(…), or a comparison that the cap decides: < or >= of at most the cap",
-                )  # fmt: skip
+                found = f"{ast.unparse(node)}: a time resting at {this.cap} against up to {high}"
+                write = "a larger cap in Elapsed(…), or < or >= of at most the cap"
+                raise DefinitionError("M016", self.place(node), found, write)
 
     def _contains(self, where: Value, item: Value, node: ast.Compare) -> Node:
         pool = self.pool
@@ -307,12 +365,19 @@ class Expressions(Context):
             case Ref(state, name, SeqOf()):
                 content: Items = state.cells[name]
                 places = enumerate(content.slots)
-                return pool.or_(*(pool.and_(pool.lt(pool.const(i), content.length), same(pool, item, one)) for i, one in places))
+                return pool.or_(
+                    *(
+                        pool.and_(pool.lt(pool.const(i), content.length), same(pool, item, one))
+                        for i, one in places
+                    )
+                )
             case Py(thing) if isinstance(thing, type) and issubclass(thing, enum.Enum):
                 return pool.or_(*(same(pool, item, constant(pool, member)) for member in thing))
             case Py(range() | frozenset() | dict() as thing):
                 return pool.or_(*(same(pool, item, constant(pool, one)) for one in sorted(thing, key=repr)))
-        raise self.refuse(node, "P002", f"{ast.unparse(node)}: in {kind(where)}", "in a tuple, a Set, a Seq or an Enum")
+        raise self.refuse(
+            node, "P002", f"{ast.unparse(node)}: in {kind(where)}", "in a tuple, a Set, a Seq or an Enum"
+        )
 
     # --- indexing
 
@@ -337,18 +402,32 @@ class Expressions(Context):
                     return pick(self.pool, self.position(content, at, node), content.slots)
                 case Tup(items):
                     index = self.number(at, node.slice).node
-                    outside = self.pool.or_(self.pool.lt(index, self.pool.false), self.pool.le(self.pool.const(len(items)), index))
+                    outside = self.pool.or_(
+                        self.pool.lt(index, self.pool.false), self.pool.le(self.pool.const(len(items)), index)
+                    )
                     self.fault(outside, node, f"the index in {ast.unparse(node)} is outside the tuple")
                     return pick(self.pool, self.simplify(index), items)
                 case Py(dict() as table):
                     return self._from_table(table, at, node)
         except Mismatch as problem:
             raise self.mixed(node, problem) from None
-        raise self.refuse(node, "P002", f"{ast.unparse(node)}: {kind(owner)} has no index", "an index of a Map, a Seq or a tuple")
+        raise self.refuse(
+            node,
+            "P002",
+            f"{ast.unparse(node)}: {kind(owner)} has no index",
+            "an index of a Map, a Seq or a tuple",
+        )
 
     def _from_table(self, table: dict[Any, Any], at: Value, node: ast.Subscript) -> Value:
-        hits = [(self.simplify(same(self.pool, at, constant(self.pool, key))), value) for key, value in table.items()]
-        self.fault(self.pool.not_(self.pool.or_(*(hit for hit, _ in hits))), node, f"the key in {ast.unparse(node)} is not in the table")
+        hits = [
+            (self.simplify(same(self.pool, at, constant(self.pool, key))), value)
+            for key, value in table.items()
+        ]
+        self.fault(
+            self.pool.not_(self.pool.or_(*(hit for hit, _ in hits))),
+            node,
+            f"the key in {ast.unparse(node)} is not in the table",
+        )
         ways = [(hit, constant(self.pool, value)) for hit, value in hits if hit is not self.pool.false]
         if not ways:
             raise self.refuse(node, "P002", f"{ast.unparse(node)}: no such key", "a key of the table")

@@ -1,9 +1,10 @@
-"""Statements of the subset, lowered: assignments, conditionals, loops, returns, and changes to collections."""
+"""Statements of the subset, lowered: assignments, conditionals, loops, returns, changes to collections."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from falsework.definition_checks import named_object
@@ -36,7 +37,7 @@ class Statements(Calls):
 
     def body(self, statements: list[ast.stmt]) -> Node:
         """Runs the statements in order; what follows a possible return runs only where there was none."""
-        return self._sequence([lambda statement=statement: self.statement(statement) for statement in statements])  # type: ignore[misc]
+        return self._sequence([partial(self.statement, statement) for statement in statements])
 
     def _sequence(self, steps: list[Callable[[], Node]]) -> Node:
         for number, step in enumerate(steps):
@@ -48,7 +49,7 @@ class Statements(Calls):
                 rest = steps[number + 1 :]
                 if not rest:
                     return alive
-                return self.branch(alive, lambda rest=rest: self._sequence(rest), lambda: self.pool.false)  # type: ignore[misc]
+                return self.branch(alive, partial(self._sequence, rest), lambda: self.pool.false)
         return self.pool.true
 
     def statement(self, node: ast.stmt) -> Node:
@@ -56,10 +57,12 @@ class Statements(Calls):
         method: Callable[[Any], Node] | None = getattr(self, f"s_{type(node).__name__.lower()}", None)
         if method is None:
             word = ast.unparse(node).split("\n")[0]
-            raise self.refuse(node, "P001", f"the statement {word}", "assignments, if, for, return, and calls")
+            raise self.refuse(
+                node, "P001", f"the statement {word}", "assignments, if, for, return, and calls"
+            )
         return method(node)
 
-    def s_pass(self, node: ast.Pass) -> Node:
+    def s_pass(self, _: ast.Pass) -> Node:
         return self.pool.true
 
     def s_expr(self, node: ast.Expr) -> Node:
@@ -99,9 +102,15 @@ class Statements(Calls):
     def _only_current_key(self, node: ast.For) -> None:
         looped = node.iter.args[0] if isinstance(node.iter, ast.Call) and node.iter.args else node.iter
         for inner in ast.walk(node):
-            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in ("append", "pop_first"):
-                if ast.unparse(inner.func.value) == ast.unparse(looped):
-                    raise self.refuse(inner, "P010", f"{ast.unparse(inner)} inside a loop over it", "the change after the loop")
+            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
+                moved = inner.func.attr in ("append", "pop_first")
+                if moved and ast.unparse(inner.func.value) == ast.unparse(looped):
+                    raise self.refuse(
+                        inner,
+                        "P010",
+                        f"{ast.unparse(inner)} inside a loop over it",
+                        "the change after the loop",
+                    )
 
     # --- assignments
 
@@ -149,7 +158,7 @@ class Statements(Calls):
                 owner = self.value(owner_node)
                 if isinstance(owner, Inst) and name in owner.state.cells:
                     self._no_condition(node)
-                    owner.state.cells[name] = self._content(owner, name, value, node)
+                    owner.state.cells[name] = self._content(name, value, node)
                     return
             case ast.Subscript(value=owner_node, slice=at):
                 owner = self.value(owner_node)
@@ -157,13 +166,23 @@ class Statements(Calls):
                     self._no_condition(node)
                     self._put(owner, self.value(at), value, target)
                     return
-        raise self.refuse(node, "P001", f"the target {ast.unparse(target)}", "self.variable, self.map[key], self.seq[index] or a local")
+        raise self.refuse(
+            node,
+            "P001",
+            f"the target {ast.unparse(target)}",
+            "self.variable, self.map[key], self.seq[index] or a local",
+        )
 
     def _no_condition(self, node: ast.AST) -> None:
         if self.conditional:
-            raise self.refuse(node, "P011", "a change inside an expression that is looked at only sometimes", "an if statement")
+            raise self.refuse(
+                node,
+                "P011",
+                "a change inside an expression that is looked at only sometimes",
+                "an if statement",
+            )
 
-    def _content(self, owner: Inst, name: str, value: Value, node: ast.AST) -> Any:
+    def _content(self, name: str, value: Value, node: ast.AST) -> Any:
         domain = next(v.domain for v in self.definition.variables if v.name == name)
         if not isinstance(domain, (MapOf, SetOf, SeqOf)):
             if isinstance(value, (Ref, Inst, Py)):
@@ -178,12 +197,20 @@ class Statements(Calls):
                 members = items[0].items if items and isinstance(items[0], Tup) else ()
                 places = [self.key(key, member, node) for member in members]
                 count = len(tuple(key.values()))
-                return tuple(self.pool.or_(*(self.pool.eq(p, self.pool.const(i)) for p in places)) for i in range(count))
+                return tuple(
+                    self.pool.or_(*(self.pool.eq(p, self.pool.const(i)) for p in places))
+                    for i in range(count)
+                )
             case SeqOf(item, length), Py((made, items)) if made is Seq:
                 inside = list(items[0].items) if items and isinstance(items[0], Tup) else []
                 filler = [zero(self.pool, item)] * (length - len(inside))
                 return Items(self.pool.const(len(inside)), (*inside, *filler))
-        raise self.refuse(node, "P005", f"{name} is set to {kind(value)}", "another collection of the same domain, or Map(…), Set(…), Seq(…)")
+        raise self.refuse(
+            node,
+            "P005",
+            f"{name} is set to {kind(value)}",
+            "another collection of the same domain, or Map(…), Set(…), Seq(…)",
+        )
 
     def _put(self, owner: Ref, at: Value, value: Value, node: ast.Subscript) -> None:
         if isinstance(owner.domain, MapOf):
@@ -193,9 +220,13 @@ class Statements(Calls):
         elif isinstance(owner.domain, SeqOf):
             content: Items = owner.state.cells[owner.name]
             index = self.position(content, at, node)
-            owner.state.cells[owner.name] = Items(content.length, self._with(index, content.slots, value, node))
+            owner.state.cells[owner.name] = Items(
+                content.length, self._with(index, content.slots, value, node)
+            )
         else:
-            raise self.refuse(node, "P001", f"the target {ast.unparse(node)}", "add(…) or discard(…) on a Set")
+            raise self.refuse(
+                node, "P001", f"the target {ast.unparse(node)}", "add(…) or discard(…) on a Set"
+            )
 
     def _with(self, index: Node, ways: tuple[Value, ...], value: Value, node: ast.AST) -> tuple[Value, ...]:
         """The cells with the one at the index replaced."""
@@ -220,7 +251,9 @@ class Statements(Calls):
             members: tuple[Node, ...] = state.cells[owner.name]
             new = self.pool.const(name == "add")
             hits = (self.pool.eq(index, self.pool.const(i)) for i in range(len(members)))
-            state.cells[owner.name] = tuple(self.pool.ite(hit, new, old) for hit, old in zip(hits, members, strict=True))
+            state.cells[owner.name] = tuple(
+                self.pool.ite(hit, new, old) for hit, old in zip(hits, members, strict=True)
+            )
             return nothing
         if isinstance(owner.domain, SeqOf) and name == "append" and len(node.args) == 1:
             self._no_condition(node)
@@ -231,26 +264,37 @@ class Statements(Calls):
             content: Items = state.cells[owner.name]
             self.fault(self.pool.eq(content.length, self.pool.false), node, "pop_first of an empty sequence")
             shifted = (*content.slots[1:], zero(self.pool, owner.domain.item))
-            state.cells[owner.name] = Items(self.simplify(self.pool.add(content.length, self.pool.const(-1))), shifted)
+            state.cells[owner.name] = Items(
+                self.simplify(self.pool.add(content.length, self.pool.const(-1))), shifted
+            )
             return content.slots[0]
-        raise self.refuse(node, "P009", f"the call {ast.unparse(node)}", "add, discard, append, pop_first, keys, values or items")
+        raise self.refuse(
+            node,
+            "P009",
+            f"the call {ast.unparse(node)}",
+            "add, discard, append, pop_first, keys, values or items",
+        )
 
     def _append(self, owner: Ref, domain: SeqOf, value: Value, node: ast.Call) -> None:
         content: Items = owner.state.cells[owner.name]
         length = self.simplify(content.length)
         slots = list(content.slots)
-        if self.facts.span(length)[1] >= len(slots):  # past the end for now; what is left there at the end is outside the domain
+        if self.facts.span(length)[1] >= len(
+            slots
+        ):  # past the end for now; what is left there at the end is outside the domain
             slots.append(zero(self.pool, domain.item))
         try:
             for place, old in enumerate(slots):
-                slots[place] = choose(self.pool, self.simplify(self.pool.eq(length, self.pool.const(place))), value, old)
+                slots[place] = choose(
+                    self.pool, self.simplify(self.pool.eq(length, self.pool.const(place))), value, old
+                )
         except Mismatch as problem:
             raise self.mixed(node, problem) from None
         owner.state.cells[owner.name] = Items(self.pool.add(length, self.pool.true), tuple(slots))
 
     # --- time
 
-    def word_elapse(self, node: ast.Call) -> Value:
+    def word_elapse(self, _: ast.Call) -> Value:
         """Every clock moves, wherever it stands."""
         for variable in self.definition.variables:
             content = self.state.cells[variable.name]
@@ -266,12 +310,24 @@ class Statements(Calls):
                 return Items(content.length, tuple(moved))
             case Int(clock="countdown"):
                 number = self.simplify(content.node)
-                return Num(self.pool.ite(self.pool.lt(self.pool.false, number), self.pool.add(number, self.pool.const(-1)), self.pool.false))
+                return Num(
+                    self.pool.ite(
+                        self.pool.lt(self.pool.false, number),
+                        self.pool.add(number, self.pool.const(-1)),
+                        self.pool.false,
+                    )
+                )
             case Int(_, high, "elapsed"):
                 number, cap = self.simplify(content.node), self.pool.const(high)
-                return Num(self.pool.ite(self.pool.lt(number, cap), self.pool.add(number, self.pool.true), cap), high)
+                return Num(
+                    self.pool.ite(self.pool.lt(number, cap), self.pool.add(number, self.pool.true), cap), high
+                )
             case OptionOf(inner):
-                return content if content.inner is None else Option(content.present, self._moved(inner, content.inner))
+                return (
+                    content
+                    if content.inner is None
+                    else Option(content.present, self._moved(inner, content.inner))
+                )
             case RecordOf(cls, fields):
                 return Rec(cls, {name: self._moved(inner, content.fields[name]) for name, inner in fields})
         return content

@@ -1,4 +1,4 @@
-"""Symbolic values: what an expression of a model stands for while its method is lowered, and how values become slots."""
+"""Symbolic values: what an expression stands for while its method is lowered, and how values become slots."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class SymbolicState:
     cells: dict[str, Any] = field(default_factory=dict)
 
 
-# --- keys ---------------------------------------------------------------------------------------------------------------
+# --- keys -----------------------------------------------------------------------------------------
 
 
 def key_count(domain: Domain) -> int:
@@ -167,7 +167,7 @@ def key_index(pool: Pool, domain: Domain, value: Value) -> tuple[Node, Node]:
     return pool.false, pool.true
 
 
-# --- constants ------------------------------------------------------------------------------------------------------------
+# --- constants ------------------------------------------------------------------------------------
 
 
 def constant(pool: Pool, thing: object) -> Value:
@@ -200,7 +200,7 @@ def zero(pool: Pool, domain: Domain) -> Value:
     raise Mismatch(f"{domain} is no cell")
 
 
-# --- one of several ---------------------------------------------------------------------------------------------------------
+# --- one of several -------------------------------------------------------------------------------
 
 
 def pick(pool: Pool, index: Node, ways: Sequence[Value]) -> Value:
@@ -220,10 +220,14 @@ def pick(pool: Pool, index: Node, ways: Sequence[Value]) -> Value:
     if isinstance(head, Rec) and all(isinstance(way, Rec) and way.cls is head.cls for way in ways):
         records = [way for way in ways if isinstance(way, Rec)]
         return Rec(head.cls, {n: pick(pool, index, [r.fields[n] for r in records]) for n in head.fields})
-    if isinstance(head, Tup) and all(isinstance(way, Tup) and len(way.items) == len(head.items) for way in ways):
+    if isinstance(head, Tup) and all(
+        isinstance(way, Tup) and len(way.items) == len(head.items) for way in ways
+    ):
         tuples = [way for way in ways if isinstance(way, Tup)]
         return Tup(tuple(pick(pool, index, [t.items[i] for t in tuples]) for i in range(len(head.items))))
-    raise Mismatch(f"{kind(head)} in one case and {' or '.join(sorted({kind(w) for w in ways} - {kind(head)}))} in another")
+    raise Mismatch(
+        f"{kind(head)} in one case, {' or '.join(sorted({kind(w) for w in ways} - {kind(head)}))} in another"
+    )
 
 
 def _pick_option(pool: Pool, index: Node, ways: Sequence[Value]) -> Value:
@@ -261,7 +265,7 @@ def kind(value: Value) -> str:
             return f"{thing!r}"
 
 
-# --- comparing --------------------------------------------------------------------------------------------------------------
+# --- comparing ------------------------------------------------------------------------------------
 
 
 def same(pool: Pool, left: Value, right: Value) -> Node:
@@ -282,13 +286,17 @@ def same(pool: Pool, left: Value, right: Value) -> Node:
         case Rec(one, a), Rec(two, b):
             return pool.and_(*(same(pool, a[n], b[n]) for n in a)) if one is two else pool.false
         case Tup(a), Tup(b):
-            return pool.and_(*(same(pool, x, y) for x, y in zip(a, b, strict=True))) if len(a) == len(b) else pool.false
+            return (
+                pool.and_(*(same(pool, x, y) for x, y in zip(a, b, strict=True)))
+                if len(a) == len(b)
+                else pool.false
+            )
         case Py(a), Py(b):
             return pool.const(a == b)
     return pool.false
 
 
-# --- slots ------------------------------------------------------------------------------------------------------------------
+# --- slots ----------------------------------------------------------------------------------------
 
 
 def cell_slots(domain: Domain, name: str) -> Iterator[tuple[str, int]]:
@@ -337,7 +345,9 @@ def load(pool: Pool, domain: Domain, codes: Iterator[Node]) -> Value:
         case OptionOf(inner):
             code = next(codes)
             shifted = pool.add(code, pool.const(-1))
-            if shifted.table:  # where the option is None nobody may look; 0 keeps the table inside the inner domain
+            if (
+                shifted.table
+            ):  # where the option is None nobody may look; 0 keeps the table inside the inner domain
                 shifted = pool.table(shifted.value, tuple(max(value, 0) for value in shifted.table))
             present = pool.not_(pool.eq(code, pool.false))
             return Option(present, load(pool, inner, iter((shifted,))))
@@ -354,7 +364,7 @@ def store(pool: Pool, domain: Domain, value: Value) -> tuple[list[Node], Node]:
         codes, outside = store(pool, domain, value.inner)
         return codes, pool.or_(pool.not_(value.present), outside)
     match domain, value:
-        case (Bool() | Int() | EnumOf()), (Num() | Member()):
+        case ((Bool() | Int() | EnumOf()), (Num() | Member())):
             index, outside = key_index(pool, domain, value)
             return [index], outside
         case OptionOf(inner), Option(present, held):
@@ -362,7 +372,9 @@ def store(pool: Pool, domain: Domain, value: Value) -> tuple[list[Node], Node]:
                 return [pool.false for _ in cell_slots(domain, "")], pool.false
             codes, outside = store(pool, inner, held)
             if isinstance(inner, RecordOf):
-                return [present, *(pool.ite(present, code, pool.false) for code in codes)], pool.and_(present, outside)
+                return [present, *(pool.ite(present, code, pool.false) for code in codes)], pool.and_(
+                    present, outside
+                )
             return [pool.ite(present, pool.add(codes[0], pool.true), pool.false)], pool.and_(present, outside)
         case OptionOf(), _:
             return store(pool, domain, Option(pool.true, value))

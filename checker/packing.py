@@ -7,7 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from falsework.definition import Definition
-from falsework.domains import Bool, Domain, EnumOf, Int, MapOf, OptionOf, RecordOf, SeqOf, SetOf, VariableDomain
+from falsework.domains import (
+    Bool,
+    Domain,
+    EnumOf,
+    Int,
+    MapOf,
+    OptionOf,
+    RecordOf,
+    SeqOf,
+    SetOf,
+    VariableDomain,
+)
 from falsework.ir import Slot
 from falsework.lower_values import cell_slots, key_count
 from falsework.state import State
@@ -76,7 +87,9 @@ def _code(domain: Domain) -> Callable[[Any], Iterator[int]]:
         case OptionOf(RecordOf() as inner):
             inside, width = _code(inner), len(list(cell_slots(inner, "")))
             return lambda value: iter((0,) * (width + 1)) if value is None else iter((1, *inside(value)))
-    numbers = {value: place for place, value in enumerate(domain.values())} if key_count(domain) <= 1024 else None
+    numbers = (
+        {value: place for place, value in enumerate(domain.values())} if key_count(domain) <= 1024 else None
+    )
     if numbers is not None:
         return lambda value: iter((numbers[value],))
     if isinstance(domain, OptionOf) and isinstance(domain.inner, Int):

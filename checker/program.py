@@ -1,8 +1,9 @@
-"""The Python program of one model: comprehensions for the plain instances, memoised step functions for the others.
+"""The Python program of one model: comprehensions for the plain instances, memoised functions for the others.
 
-An instance is plain where its guards only require, its result always lies inside its domains, and every step invariant is known to
-hold: then it is one comprehension over the part of a level where what all instances of its action require is true. What else an instance does depends on the bits that it reads, so it is run
-once for each combination of these and the difference it makes is kept.
+An instance is plain where its guards only require, its result always lies inside its domains, and every step
+invariant is known to hold: then it is one comprehension over the part of a level where all that the instances
+of its action require in common is true. What any other instance does depends on the bits that it reads, so it
+is run once for each combination of these, and the difference that it makes is kept.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ class Event:
     cuts: Counter[Place] = field(default_factory=Counter)
     faults: int = 0
     outside: int = 0
-    broken: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)  # the difference, and the step invariants it breaks
+    broken: list[tuple[int, tuple[str, ...]]] = field(
+        default_factory=list
+    )  # the difference, and the step invariants it breaks
     premises: Counter[PremiseKey] = field(default_factory=Counter)
 
 
@@ -56,7 +59,7 @@ class Memo(dict[int, Any]):
 class Block:
     """The plain instances of an action, or a memoised group of its others.
 
-    `run` adds what the level leads to to the set, and answers how many steps there were and how many of them changed nothing.
+    `run` adds what the level leads to to the set; it answers how many steps there were and how many stayed.
     """
 
     action: str
@@ -100,7 +103,11 @@ Made = tuple[str, str, int, dict[int, Event]]
 
 def _parts(instance: Instance) -> list[Node]:
     """The conjuncts of the guards, in order."""
-    return [part for guard in instance.guards for part in (guard.node.args if guard.node.op == "and" else (guard.node,))]
+    return [
+        part
+        for guard in instance.guards
+        for part in (guard.node.args if guard.node.op == "and" else (guard.node,))
+    ]
 
 
 class _Builder:
@@ -124,7 +131,11 @@ class _Builder:
                 made.append(self._plain_block(number, action.name, mine, tests))
         for number, (action, mask, group) in enumerate(self._groups(others)):
             made.append(self._group_block(number, action, mask, group, tests))
-        self._define("stuck(level)", f"[s for s in level if not ({' or '.join(dict.fromkeys(t for _, t in sorted(tests))) or 'False'})]")
+        enabled = " or ".join(dict.fromkeys(test for _, test in sorted(tests)))
+        self._define(
+            "stuck(level)",
+            f"[s for s in level if not ({enabled or 'False'})]",
+        )
         inline = [f"({self._judgement(p)})" for p in self.lowered.invariants]
         self._define("bad(level)", f"[s for s in level if not ({' and '.join(inline) or 'True'})]")
         for predicate in self.lowered.witnesses:
@@ -135,13 +146,16 @@ class _Builder:
             self.functions.append(self._judge(predicate))
         self.names |= {name: table for table, name in self.printer.tables.items()}
         text = "\n".join(self.functions)
-        exec(compile(text, f"<program of {self.lowered.definition.name}>", "exec"), self.names)  # noqa: S102  our own printed text
+        exec(compile(text, f"<program of {self.lowered.definition.name}>", "exec"), self.names)  # noqa: S102  our own text
         return self._bind(made, premises, text)
 
     def _bind(self, made: list[Made], premises: list[tuple[PremiseKey, str]], text: str) -> Program:
         names = self.names
         order = {action.name: place for place, action in enumerate(self.lowered.definition.actions)}
-        blocks = [Block(action, names[name], names[f"sources_{name}"], mask, events) for action, name, mask, events in made]
+        blocks = [
+            Block(action, names[name], names[f"sources_{name}"], mask, events)
+            for action, name, mask, events in made
+        ]
         blocks.sort(key=lambda block: order[block.action])
         terminals = [names[f"judge_{p.prop.name}"] for p in self.lowered.terminals]
 
@@ -167,11 +181,16 @@ class _Builder:
     # --- plain instances
 
     def _plain(self, instance: Instance) -> bool:
-        if any(guard.kind != "require" for guard in instance.guards) or instance.outside is not self.pool.false:
+        if (
+            any(guard.kind != "require" for guard in instance.guards)
+            or instance.outside is not self.pool.false
+        ):
             return False
         if any(step.node is not self.pool.true or step.faults or step.premises for step in instance.steps):
             return False
-        size = sum(weight(guard.node) for guard in instance.guards) + sum(map(weight, instance.effects.values()))
+        size = sum(weight(guard.node) for guard in instance.guards) + sum(
+            map(weight, instance.effects.values())
+        )
         return size <= SMALL + len(instance.effects)
 
     def _always_moves(self, instance: Instance) -> bool:
@@ -180,14 +199,25 @@ class _Builder:
             allowed = instance.facts.codes.get(slot, range(size) if size <= 4096 else ())
             if code.constant and allowed and code.value not in allowed:
                 return True
-            if code.op == "table" and code.value == slot and allowed and all(code.table[c] != c for c in allowed):
+            if (
+                code.op == "table"
+                and code.value == slot
+                and allowed
+                and all(code.table[c] != c for c in allowed)
+            ):
                 return True
         return False
 
-    def _plain_block(self, number: int, action: str, mine: list[Instance], tests: list[tuple[int, str]]) -> Made:
+    def _plain_block(
+        self, number: int, action: str, mine: list[Instance], tests: list[tuple[int, str]]
+    ) -> Made:
         """One function for the action: what all its instances require is looked at once."""
-        shared = set.intersection(*({part.index for part in _parts(i)} for i in mine)) if len(mine) > 1 else set()
-        common = self.printer.condition(self.pool.and_(*(part for part in _parts(mine[0]) if part.index in shared)))
+        shared = (
+            set.intersection(*({part.index for part in _parts(i)} for i in mine)) if len(mine) > 1 else set()
+        )
+        common = self.printer.condition(
+            self.pool.and_(*(part for part in _parts(mine[0]) if part.index in shared))
+        )
         lines = [f"    level = [s for s in level if {common}]"] if shared else []
         body, sources = [*lines, "    fired = loops = 0"], [*lines, "    found = []"]
         for instance in mine:
@@ -203,11 +233,17 @@ class _Builder:
                 body += [f"    count = {count}", "    fired += count", "    loops += count - len(out)"]
             else:
                 body.append("    fired += len(out)")
-            sources.append(f"    found += [s for s in level{where}{' and' if where else ' if'} ({after}) in fresh]")
+            sources.append(
+                f"    found += [s for s in level{where}{' and' if where else ' if'} ({after}) in fresh]"
+            )
             test = self.printer.condition(self.pool.and_(*_parts(instance)))
             tests.append((sum(weight(part) for part in _parts(instance)), f"({test})"))
-        self.functions.append("\n".join([f"def plain{number}(level, fresh):", *body, "    return fired, loops"]))
-        self.functions.append("\n".join([f"def sources_plain{number}(level, fresh):", *sources, "    return found"]))
+        self.functions.append(
+            "\n".join([f"def plain{number}(level, fresh):", *body, "    return fired, loops"])
+        )
+        self.functions.append(
+            "\n".join([f"def sources_plain{number}(level, fresh):", *sources, "    return found"])
+        )
         return action, f"plain{number}", 0, {}
 
     def _moves(self, instance: Instance, after: str) -> str:
@@ -257,16 +293,24 @@ class _Builder:
         before = self._early_test(group)
         where = f" if {before}" if before else ""
         look = f"memo{number}[s & {mask}]"
-        tests.append((1000 + mask.bit_count(), f"({f'({before}) and ' if before else ''}({look} or s & {mask} in events{number}))"))
+        tests.append(
+            (
+                1000 + mask.bit_count(),
+                f"({f'({before}) and ' if before else ''}({look} or s & {mask} in events{number}))",
+            )
+        )
         self.functions.append(
             f"def group{number}(level, fresh):\n    out = [s ^ d for s in level{where} for d in {look}]\n"
             "    fresh.update(out)\n    return len(out), 0"
         )
-        self._define(f"sources_group{number}(level, wanted)", f"[s for s in level{where} if any(s ^ d in wanted for d in {look})]")
+        self._define(
+            f"sources_group{number}(level, wanted)",
+            f"[s for s in level{where} if any(s ^ d in wanted for d in {look})]",
+        )
         return action, f"group{number}", mask, events
 
     def _early_test(self, group: list[Instance]) -> str:
-        """What a single instance requires of single slots before anything else decides: cheaper than the memo."""
+        """What a lone instance requires of single slots before all else: cheaper than the memo."""
         if len(group) > 1:
             return ""
         parts = []
@@ -282,7 +326,11 @@ class _Builder:
         roots = [guard.node for guard in instance.guards] + [instance.outside, *instance.effects.values()]
         for judged in instance.steps:
             faults = self.pool.or_(*(guard.node for guard in judged.faults))
-            roots += [faults, self.pool.or_(faults, judged.node), *(node for _, _, node in self._sound(judged))]
+            roots += [
+                faults,
+                self.pool.or_(faults, judged.node),
+                *(node for _, _, node in self._sound(judged)),
+            ]
         body = Body(self.printer, roots)
         for guard in instance.guards:
             if guard.kind == "fault":
@@ -296,7 +344,9 @@ class _Builder:
             body.need(code)
         self.printer.lets = body.lets
         body.lines.append(f"    t = {self.printer.after(instance.effects, instance.facts)}")
-        if any(judged.node is not self.pool.true or judged.faults or judged.premises for judged in instance.steps):
+        if any(
+            judged.node is not self.pool.true or judged.faults or judged.premises for judged in instance.steps
+        ):
             self._judge_step(body, instance)
         else:
             body.lines.append("    return t")
@@ -315,10 +365,12 @@ class _Builder:
             holds = self.pool.or_(faults, judged.node)
             if holds is not self.pool.true:
                 body.lines.append(f"    if not ({body.condition(holds)}): broken += ({judged.prop.name!r},)")
-        body.lines.append("    return ('judged', t, broken, premises, at_fault) if broken or premises or at_fault else t")
+        body.lines.append(
+            "    return ('judged', t, broken, premises, at_fault) if broken or premises or at_fault else t"
+        )
 
     def _sound(self, predicate: Predicate) -> list[tuple[int, int, Node]]:
-        """The premises, true only where the predicate is not at fault: an evaluation that fails counts nothing."""
+        """The premises, true only where the predicate is not at fault: a failed evaluation counts nothing."""
         sound = self.pool.not_(self.pool.or_(*(guard.node for guard in predicate.faults)))
         return [(line, column, self.pool.and_(sound, node)) for line, column, node in predicate.premises]
 
@@ -344,18 +396,31 @@ class _Builder:
     def _memoised(self, predicate: Predicate) -> str:
         support = predicate.node.support.union(*(g.node.support for g in predicate.faults))
         name = f"judged_{predicate.prop.name}"
-        names, function = self.names, f"judge_{predicate.prop.name}"
-        names[name] = Memo(lambda key: names[function](key))
+        self.names[name] = Memo(self._later(f"judge_{predicate.prop.name}"))
         return f"{name}[s & {self.packing.mask(support)}]"
 
     def _judgement(self, predicate: Predicate) -> str:
-        return self.printer.condition(predicate.node) if self._inline(predicate) else f"{self._memoised(predicate)} == 1"
+        return (
+            self.printer.condition(predicate.node)
+            if self._inline(predicate)
+            else f"{self._memoised(predicate)} == 1"
+        )
 
     def _reached(self, predicate: Predicate) -> str:
-        return self.printer.condition(predicate.node) if self._inline(predicate) else self._memoised(predicate)
+        return (
+            self.printer.condition(predicate.node) if self._inline(predicate) else self._memoised(predicate)
+        )
+
+    def _later(self, name: str) -> Callable[[int], Any]:
+        """The printed function of that name, which exists once the text is compiled."""
+
+        def call(key: int) -> Any:
+            return self.names[name](key)
+
+        return call
 
     def _premise_counts(self) -> list[tuple[PremiseKey, str]]:
-        """One counting function per call of `implies`; a call that a loop makes several times counts each time."""
+        """One counting function per call of `implies`; a call in a loop counts each time that it is made."""
         found = []
         for predicate in self.lowered.invariants:
             by_site: dict[tuple[int, int], list[Node]] = {}
@@ -368,7 +433,7 @@ class _Builder:
                 total = " + ".join(f"(1 if {body.condition(node)} else 0)" for node in nodes)
                 body.lines.append(f"    return {total}")
                 self.functions.append(body.text(f"one_{name}"))
-                self.names[f"memo_{name}"] = Memo(lambda key, name=name: self.names[f"one_{name}"](key))  # type: ignore[misc]
+                self.names[f"memo_{name}"] = Memo(self._later(f"one_{name}"))
                 mask = self.packing.mask(frozenset().union(*(node.support for node in nodes)))
                 self._define(f"{name}(level)", f"sum(memo_{name}[s & {mask}] for s in level)")
                 found.append(((predicate.prop.name, line, column), name))

@@ -1,8 +1,9 @@
-"""The least shortest trace to a set of states, rebuilt backwards through the levels and then forwards on the class."""
+"""The least shortest trace to a set of states: backwards through the levels, then forwards on the class."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from falsework.definition import Action, Definition
 from falsework.errors import CutByBound, ModelFault
@@ -16,7 +17,9 @@ from falsework.trace import Fault, Faulted, Label, Taken, Trace, instances, star
 class Rebuilder:
     """Holds the levels of one finished search."""
 
-    def __init__(self, definition: Definition, program: Program, levels: list[list[int]], first: dict[int, Label]) -> None:
+    def __init__(
+        self, definition: Definition, program: Program, levels: list[list[int]], first: dict[int, Label]
+    ) -> None:
         self.definition = definition
         self.program = program
         self.levels = levels
@@ -26,7 +29,7 @@ class Rebuilder:
     # --- backwards
 
     def ways(self, steps: int, wanted: set[int]) -> list[set[int]]:
-        """For each level up to `steps`, its states from which the wanted ones are reached in exactly the steps that remain."""
+        """For each level up to `steps`, the states from which the remaining steps lead to the wanted ones."""
         chain = [wanted]
         for level in reversed(self.levels[:steps]):
             before: set[int] = set()
@@ -39,14 +42,18 @@ class Rebuilder:
 
     def walk(self, chain: list[set[int]]) -> tuple[Trace, State]:
         """The least trace along the chain, and the state it ends in."""
-        begun = next(t for t in starts(self.definition) if not t.outside and self.program.packing.pack(t.state) in chain[0])
+        begun = next(
+            t
+            for t in starts(self.definition)
+            if not t.outside and self.program.packing.pack(t.state) in chain[0]
+        )
         trace, state = Trace(begun.label if self.definition.initials else None), begun.state
         for wanted in chain[1:]:
-            label, state = self.step(state, lambda action, taken, wanted=wanted: self._leads(action, state, taken, wanted))  # type: ignore[misc]  # noqa: B023
+            label, state = self.step(state, partial(self._leads, state, wanted))
             trace = Trace(trace.start, (*trace.steps, label))
         return trace, state
 
-    def _leads(self, action: Action, before: State, taken: Taken, wanted: set[int]) -> bool:
+    def _leads(self, before: State, wanted: set[int], action: Action, taken: Taken) -> bool:
         if taken.outside or self.program.packing.pack(taken.state) not in wanted:
             return False
         return not any(broken_by(self.definition, action, taken.label, taken.answer, before, taken.state))
@@ -81,7 +88,9 @@ class Rebuilder:
             if taken.outside:
                 outside = taken.outside
                 return name == values_stay_in_domain
-            by_step = name in set(broken_by(self.definition, action, taken.label, taken.answer, state, taken.state))
+            by_step = name in set(
+                broken_by(self.definition, action, taken.label, taken.answer, state, taken.state)
+            )
             return by_step or name in set(broken_in(self.definition, taken.state))
 
         label, _ = self.step(state, breaks)
@@ -101,7 +110,9 @@ class Rebuilder:
         """The first fault of the model, executed again on the class."""
         if states and (not steps or not sources):
             trace, state = self.walk(self.ways(steps, states))
-            return self._of_state(trace, state) or Fault("a predicate is at fault in lowered form alone", None, trace)
+            return self._of_state(trace, state) or Fault(
+                "a predicate is at fault in lowered form alone", None, trace
+            )
         trace, state = self.walk(self.ways(steps - 1, self._last(steps, states, sources)))
         for action, labels in self.labels:
             for label in labels:
@@ -121,7 +132,11 @@ class Rebuilder:
         raise ModelFault("the class has no fault where the engine has one")
 
     def _of_state(self, trace: Trace, state: State) -> Fault | None:
-        properties = (*self.definition.witnesses, *(p for p in self.definition.invariants if p.kind == "state"), *self.definition.terminals)
+        properties = (
+            *self.definition.witnesses,
+            *(p for p in self.definition.invariants if p.kind == "state"),
+            *self.definition.terminals,
+        )
         for prop in properties:
             try:
                 judge(self.definition, prop, state)
