@@ -143,6 +143,8 @@ class Draw:
             return self.number_fold(scope)
         e, low, high = self.integer(scope, depth - 1)
         if way == "abs":
+            if self.chance(0.3):
+                return ("negative", e), -high, -low
             return ("abs", e), 0, max(abs(low), abs(high))
         if way == "times":
             factor = self.pick((-1, 2, 3))
@@ -201,6 +203,9 @@ class Draw:
         if way[0] == "range":
             name = self.pick(about["constants"])
             most = about["constants"][name]
+            if self.chance(0.25):
+                bound = [(one, ("int", 1, most - 1, "", ""))]
+                return ("range", ("const", 1), ("constant", name)), bound, most - 1
             return ("range", ("const", 0), ("constant", name)), [(one, ("int", 0, most - 1, "", ""))], most
         if way[0] == "enum":
             return way, [(one, way)], len(about["enums"][way[1]])
@@ -251,6 +256,9 @@ class Draw:
 
     def order(self, scope: Scope, depth: int) -> Expression:
         left, low, high = self.integer(scope, depth)
+        if self.chance(0.08):
+            some = self.random.sample(range(low - 1, high + 2), 2) if high - low < 50 else [low, high]
+            return ("among", left, tuple(some), self.chance(0.5))
         if self.chance(0.5):
             right: Expression = ("const", self.random.randint(low, high) if high - low < 50 else low)
         else:
@@ -268,7 +276,7 @@ class Draw:
         return compare(read[0], self.pick(("is", "is not")), NONE) if read else None
 
     def same(self, scope: Scope, _: int) -> Expression | None:
-        read = self.read(scope, lambda d: d[0] in ("enum", "option", "record"))
+        read = self.read(scope, lambda d: d[0] in ("enum", "option", "record", "bool"))
         if read is None:
             return None
         e, domain = read

@@ -93,10 +93,9 @@ class Models(Draw):
                 )
         if self.timed:
             self.variable(self.clocks())
-        if about["variables"] and self.chance(0.12):
-            self.variable(
-                self.pick(about["variables"])[1]
-            )  # a second one of the same domain, to copy and to compare
+        if self.chance(0.15):  # a second one of the same domain, to copy and to compare
+            collections = [d for _, d, _ in about["variables"] if d[0] in ("map", "set", "seq")]
+            self.variable(self.pick(collections or [about["variables"][0][1]]))
 
     def parts(self) -> Expression:
         domain = self.scalars(clock=True)
@@ -217,7 +216,7 @@ class Models(Draw):
             if depth < 2:
                 ways += [self.branch, self.branch, self.loop]
             if depth == 0:
-                ways += [self.helped, self.copied]
+                ways += [self.helped, self.copied, self.copied]
             found = self.pick(ways)(scope, depth)
             scope.facts = []
             body += found or self.assign(scope, depth)
@@ -245,6 +244,12 @@ class Models(Draw):
 
     def local(self, scope: Scope, depth: int) -> Body:
         local = ("local", self.name("t"))
+        pairs = [d[1] for _, d, _ in self.about["variables"] if d[0] in ("map", "set") and d[1][0] == "tuple"]
+        if pairs and self.chance(0.4):
+            pair = self.pick(pairs)
+            key = self.key(scope, pair)
+            scope.locals += [(local, pair)] * 2
+            return [("assign", self.next(), local, key)]
         read = (
             self.read(scope, lambda d: d[0] in ("option", "record", "enum", "bool"))
             if self.chance(0.6)

@@ -205,9 +205,9 @@ LEAST = {
     15: "step invariant broken, option of a record, tuple keys, set, seq, internal, bound, disabled, make",
     10: "state invariant broken, premise, before, initial set, super, append, add, items, enumerate, item",
     5: "witness not reached, premise never true, cut, pop, discard, replace, choose, abs, //, implies",
-    3: "deadlock, domain left, deep counterexample, model faults, answer, sum, count, min, max",
+    3: "copy, deadlock, domain left, deep counterexample, model faults, answer, sum, count, min, max",
     1: "more than 60 states",
-    0.5: "more than 200 states, copy",
+    0.5: "more than 200 states",
 }
 """At least so many in a hundred models have the feature, lest the generator quietly become trivial."""
 
