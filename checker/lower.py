@@ -80,7 +80,7 @@ def lower(definition: Definition) -> Lowered:
     if found is None:
         found = _Lowering(definition).lowered()
         definition.__dict__["_lowered"] = found
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def lower_without(definition: Definition, conjunct: Site) -> Lowered:

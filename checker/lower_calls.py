@@ -223,7 +223,7 @@ class Calls(Loops, ABC):
         if isinstance(owner, Py) and isinstance(
             owner.thing, (range, tuple, dict, frozenset, type(enum.Enum))
         ):
-            return Num(self.pool.const(len(owner.thing)))  # type: ignore[arg-type]
+            return Num(self.pool.const(len(owner.thing)))
         raise self.refuse(
             node, "P003", f"the length of {kind(owner)}", "len of a Map, a Set, a Seq or a tuple"
         )

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from falsework.definition import Definition
-from falsework.errors import Place, Refused
+from falsework.errors import Place, Refused, display_path
 from falsework.ir import Facts, Node, Pool
 from falsework.lower_values import Inst, Items, Mismatch, Num, Option, SymbolicState, Value, choose, zero
-from falsework.source import display_path
 
 
 class NeverEnabled(Exception):

@@ -186,7 +186,9 @@ class Loops(Expressions):
         always = still(self.pool.true)
         for place, key in enumerate(self.domain_values(domain.key)):
             read = partial(self._cell, owner, place)
-            yield always, {"keys": still(key), "values": read, "items": partial(self._pair, key, read)}[what]
+            reads: dict[str, Callable[[], Value]] = {"keys": still(key), "values": read}
+            reads["items"] = partial(self._pair, key, read)
+            yield always, reads[what]
 
     def _pair(self, key: Value, read: Callable[[], Value]) -> Value:
         return Tup((key, read()))

@@ -12,6 +12,7 @@ from falsework.domains import Int, MapOf, OptionOf, RecordOf, SeqOf, SetOf, Vari
 from falsework.ir import Node
 from falsework.lower_calls import Calls
 from falsework.lower_values import (
+    Fresh,
     Inst,
     Items,
     Mismatch,
@@ -140,8 +141,7 @@ class Statements(Calls):
         if isinstance(node, ast.Call):
             known = named_object(self.frames[-1].function, node.func)
             if known in (Map, Set, Seq):
-                items = [self.value(argument) for argument in node.args]
-                return Py((known, items))
+                return Fresh(known, tuple(self.value(argument) for argument in node.args))
         return self.value(node)
 
     def assign(self, target: ast.expr, value: Value, node: ast.stmt) -> None:
@@ -185,15 +185,15 @@ class Statements(Calls):
     def _content(self, name: str, value: Value, node: ast.AST) -> Any:
         domain = next(v.domain for v in self.definition.variables if v.name == name)
         if not isinstance(domain, (MapOf, SetOf, SeqOf)):
-            if isinstance(value, (Ref, Inst, Py)):
+            if isinstance(value, (Ref, Inst, Py, Fresh)):
                 raise self.refuse(node, "P005", f"{name} is set to {kind(value)}", f"a value of {domain}")
             return value
         if isinstance(value, Ref) and type(value.domain) is type(domain):
             return value.state.cells[value.name]
         match domain, value:
-            case MapOf(key, _), Py((made, [default])) if made is Map:
+            case MapOf(key, _), Fresh(made, (default,)) if made is Map:
                 return tuple(default for _ in key.values())
-            case SetOf(key), Py((made, items)) if made is Set:
+            case SetOf(key), Fresh(made, items) if made is Set:
                 members = items[0].items if items and isinstance(items[0], Tup) else ()
                 places = [self.key(key, member, node) for member in members]
                 count = len(tuple(key.values()))
@@ -201,7 +201,7 @@ class Statements(Calls):
                     self.pool.or_(*(self.pool.eq(p, self.pool.const(i)) for p in places))
                     for i in range(count)
                 )
-            case SeqOf(item, length), Py((made, items)) if made is Seq:
+            case SeqOf(item, length), Fresh(made, items) if made is Seq:
                 inside = list(items[0].items) if items and isinstance(items[0], Tup) else []
                 filler = [zero(self.pool, item)] * (length - len(inside))
                 return Items(self.pool.const(len(inside)), (*inside, *filler))

@@ -86,13 +86,21 @@ class Ref:
 
 
 @dataclass(frozen=True, eq=False)
+class Fresh:
+    """A collection made anew, `Map(0)`, `Set()` or `Seq((a, b))`, about to be assigned to a variable."""
+
+    made: object
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Inst:
     """The model itself: `self`, or the state before the step."""
 
     state: SymbolicState
 
 
-Value = Num | Member | Option | Rec | Tup | Py | Ref | Inst
+Value = Num | Member | Option | Rec | Tup | Py | Ref | Inst | Fresh
 
 
 @dataclass(frozen=True, eq=False)
@@ -261,6 +269,8 @@ def kind(value: Value) -> str:
             return f"the collection {name}"
         case Inst():
             return "the model"
+        case Fresh():
+            return "a fresh collection"
         case Py(thing):
             return f"{thing!r}"
 

@@ -129,8 +129,8 @@ class _Builder:
             mine = [instance for instance in plain if instance.action is action]
             if mine:
                 made.append(self._plain_block(number, action.name, mine, tests))
-        for number, (action, mask, group) in enumerate(self._groups(others)):
-            made.append(self._group_block(number, action, mask, group, tests))
+        for number, (name, mask, group) in enumerate(self._groups(others)):
+            made.append(self._group_block(number, name, mask, group, tests))
         enabled = " or ".join(dict.fromkeys(test for _, test in sorted(tests)))
         self._define(
             "stuck(level)",
