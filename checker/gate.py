@@ -1,0 +1,399 @@
+"""The gate: everything that is declared, asked first and compared with what was found.
+
+First the list of what will be asked is made; then each is answered; what has no answer is NOT CHECKED, and no pass.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from falsework.accounting import DEFAULT_MAX_STATES
+from falsework.check import Result, check
+from falsework.conformance.breaches import Breaches, breaches
+from falsework.conformance.drive import Drive, drive
+from falsework.conformance.finding import (
+    NamedSubject,
+    driven_definition,
+    find_subject,
+    subjects_of,
+    wrong_subjects,
+)
+from falsework.conformance.twins import RuntimeContract, judge_runtime_twin
+from falsework.definition import Definition, definition_of
+from falsework.errors import DefinitionError, FalseworkError, InputError, Place
+from falsework.language import Model, role_of
+from falsework.naming import Named, configurations_of, find, shipped, subject_of, twins_of
+from falsework.twin_contract import Contract, Problem, judge_configuration, judge_twin
+from falsework.verdict import Verdict, combine
+
+KINDS = ("model", "configuration", "witness", "twin", "invariant", "subject", "runtime twin")
+AS_DECLARED = "as declared"
+NOT_CHECKED = "NOT CHECKED"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One thing that the gate asks: of which model, of which kind, and by what name."""
+
+    model: str
+    kind: str
+    name: str
+
+
+@dataclass
+class Answer:
+    """What came of one question. The word says it, the figures say how, the problems why it is no pass."""
+
+    asked: Asked
+    word: str
+    verdict: Verdict
+    figures: str = ""
+    place: Place | None = None
+    problems: list[Problem] = field(default_factory=list)
+    result: Result | None = None
+    contract: Contract | RuntimeContract | None = None
+    drive: Drive | None = None
+    breaches: Breaches | None = None
+    seconds: float = 0.0
+
+
+@dataclass
+class Gated:
+    """One model under the gate, with all that is declared of it."""
+
+    name: str
+    cls: type[Model]
+    definition: Definition | None = None
+    configurations: list[type[Model]] = field(default_factory=list)
+    twins: list[type[Model]] = field(default_factory=list)
+    subjects: list[NamedSubject] = field(default_factory=list)
+    wrong: list[NamedSubject] = field(default_factory=list)
+
+
+@dataclass
+class GateReport:
+    """What was asked and what was answered, side by side."""
+
+    names: tuple[str, ...]
+    models: list[Gated] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
+    answers: dict[Asked, Answer] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    @property
+    def unanswered(self) -> list[Asked]:
+        """What was asked and has no answer."""
+        return [asked for asked in self.asked if asked not in self.answers]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The gravest answer; what was not answered is INCOMPLETE; of nothing asked ERROR."""
+        missing = [Verdict.INCOMPLETE] * len(self.unanswered)
+        return combine([answer.verdict for answer in self.answers.values()] + missing)
+
+    @property
+    def exit_code(self) -> int:
+        """0 all as declared, 10 not, 11 vacuous, 12 not everything checked, 13 a bad model or a bad name."""
+        return self.verdict.exit_code
+
+    def of(self, model: Gated, *kinds: str) -> list[Asked]:
+        """What is asked of that model, of these kinds."""
+        return [asked for asked in self.asked if asked.model == model.name and asked.kind in kinds]
+
+
+Heard = Callable[[Answer], None]
+"""Told of each answer as it comes."""
+
+
+def gate(
+    names: Sequence[str] = (),
+    *,
+    subjects: Sequence[str] = (),
+    engine: str = "auto",
+    max_states: int = DEFAULT_MAX_STATES,
+    heard: Heard | None = None,
+) -> GateReport:
+    """Asks everything of the named models, or of all that are installed; with subjects of one's own besides.
+
+    Raises InputError for an unknown name. Whatever else goes wrong is an answer.
+    """
+    began = time.perf_counter()
+    run = _Gate(GateReport(tuple(names)), engine, max_states)
+    run.find(names or tuple(shipped()), subjects)
+    run.ask()
+    try:
+        run.answer(heard)
+    except KeyboardInterrupt:
+        pass  # what has been answered is reported, and the rest as NOT CHECKED
+    run.report.seconds = time.perf_counter() - began
+    return run.report
+
+
+Question = tuple[Asked, Callable[[], Answer]]
+
+
+class _Gate:
+    def __init__(self, report: GateReport, engine: str, max_states: int) -> None:
+        self.report = report
+        self.engine = engine
+        self.max_states = max_states
+        self.known: dict[type[Model], Result | FalseworkError] = {}
+        self.questions: list[Question] = []
+
+    # --- what there is
+
+    def find(self, names: Sequence[str], subjects: Sequence[str]) -> None:
+        """The models of these names, each once, with everything that is declared of them."""
+        for name in names:
+            for named in find(name):
+                if named.cls not in [model.cls for model in self.report.models]:
+                    self.report.models.append(_gathered(name, named))
+        for name in subjects:
+            subject = find_subject(name)
+            driven = subject_of(driven_definition(subject).cls)
+            owner = next((m for m in self.report.models if m.cls is driven), None)
+            if owner is None:
+                known = ", ".join(model.name for model in self.report.models)
+                raise InputError(f"the subject {name} is driven along {subject.cls.model}, which is none of: {known}")
+            if subject.cls not in [known.cls for known in owner.subjects]:
+                owner.subjects.append(subject)
+                owner.wrong += wrong_subjects(subject)
+
+    def ask(self) -> None:
+        """The list of all that will be asked, before anything is answered."""
+        for model in self.report.models:
+            self.questions += self._questions(model)
+        self.report.asked = [asked for asked, _ in self.questions]
+        assert len(set(self.report.asked)) == len(self.report.asked), "two questions under one name"
+
+    def _questions(self, model: Gated) -> Iterator[Question]:
+        yield self._question(model, "model", model.name, lambda: self.model(model))
+        for other in model.configurations:
+            yield self._question(model, "configuration", other.__name__, lambda c=other: self.bent(model, c))
+        try:
+            model.definition = definition_of(model.cls)
+        except DefinitionError:
+            return  # the model's own answer says why; there is no witness and no invariant to ask for
+        for witness in model.definition.witnesses:
+            yield self._question(model, "witness", witness.name, lambda w=witness.name: self.witness(model, w))
+        for other in model.twins:
+            yield self._question(model, "twin", other.__name__, lambda t=other: self.bent(model, t))
+        for prop in model.definition.invariants:
+            yield self._question(model, "invariant", prop.name, lambda p=prop.name: self.invariant(model, p))
+        for subject in model.subjects:
+            yield self._question(model, "subject", subject.name, lambda s=subject: self.subject(model, s))
+        for subject in model.wrong:
+            yield self._question(
+                model, "runtime twin", subject.name, lambda s=subject: self.wrong_subject(model, s)
+            )
+
+    def _question(self, model: Gated, kind: str, name: str, answer: Callable[[], Answer]) -> Question:
+        return Asked(model.name, kind, name), answer
+
+    # --- the answers
+
+    def answer(self, heard: Heard | None) -> None:
+        """Each question answered in turn."""
+        for asked, question in self.questions:
+            began = time.perf_counter()
+            try:
+                answer = question()
+            except FalseworkError as problem:
+                answer = _failed(asked, problem)
+            answer.seconds = time.perf_counter() - began
+            self.report.answers[asked] = answer
+            if heard is not None:
+                heard(answer)
+
+    def check(self, cls: type[Model]) -> Result:
+        """The whole broken set of the class, searched once however often it is asked for."""
+        if cls not in self.known:
+            try:
+                self.known[cls] = check(cls, engine=self.engine, max_states=self.max_states, every=True)
+            except FalseworkError as problem:
+                self.known[cls] = problem
+        found = self.known[cls]
+        if isinstance(found, FalseworkError):
+            raise found
+        return found
+
+    def model(self, model: Gated) -> Answer:
+        """The model at its own constants: it holds."""
+        asked = Asked(model.name, "model", model.name)
+        result = self.check(model.cls)
+        problems = [
+            Problem(finding.word, finding.text, result.verdict, finding.subject)
+            for finding in result.findings
+            if finding.word != "bound-cut"
+        ]
+        problems += [
+            Problem("violated", f"{name} is broken in {_steps(steps)}", Verdict.VIOLATED, name)
+            for name, steps in result.broken.items()
+        ]
+        if result.tally.stop is not None:
+            stop = result.tally.stop
+            text = f"{stop.bound} {stop.limit} left {stop.unexpanded} states unexpanded"
+            problems.append(Problem("incomplete", text, Verdict.INCOMPLETE))
+        verdict = result.verdict
+        return Answer(
+            asked, verdict.value, verdict, _size(result), result.definition.place, problems, result=result
+        )
+
+    def bent(self, model: Gated, cls: type[Model]) -> Answer:
+        """A twin or a configuration: it breaks what it declares, and nothing else."""
+        role = role_of(cls)
+        assert role is not None
+        contract = judge_twin(cls, self.check) if role.kind == "twin" else judge_configuration(cls, self.check)
+        asked = Asked(model.name, role.kind, cls.__name__)
+        word = _word(contract.problems)
+        place = definition_of(cls).place
+        figures = _broken(contract.broken) or _size(contract.result)
+        return Answer(
+            asked, word, contract.verdict, figures, place, contract.problems, contract.result, contract
+        )
+
+    def witness(self, model: Gated, name: str) -> Answer:
+        """Some state where the witness is true is reached at the model's own constants."""
+        asked = Asked(model.name, "witness", name)
+        result = self.check(model.cls)
+        steps = result.tally.witnesses.get(name)
+        place = next(w.place for w in result.definition.witnesses if w.name == name)
+        if steps is not None:
+            return Answer(asked, "reached", Verdict.HOLDS, f"in {_steps(steps)}", place)
+        if result.tally.complete:
+            text = f"{name} is true in none of {result.tally.states:,} states"
+            problem = Problem("not reached", text, Verdict.VACUOUS, name)
+        else:
+            problem = Problem("not decided", f"the search ended before {name} was reached", Verdict.INCOMPLETE, name)
+        return Answer(asked, problem.word, problem.verdict, "", place, [problem])
+
+    def invariant(self, model: Gated, name: str) -> Answer:
+        """Some twin or configuration breaks the invariant: else it is implied by the others, or untested."""
+        asked = Asked(model.name, "invariant", name)
+        answered = [self.report.answers.get(a) for a in self.report.of(model, "twin", "configuration")]
+        contracts = [a.contract for a in answered if a is not None and a.contract is not None]
+        found = {
+            contract.cls.__name__: contract.broken[name]
+            for contract in contracts
+            if isinstance(contract, Contract) and name in contract.broken
+        }
+        assert model.definition is not None
+        place = next(p.place for p in model.definition.invariants if p.name == name)
+        if found:
+            listed = ", ".join(found)
+            return Answer(asked, "broken by a twin", Verdict.HOLDS, f"by {listed}", place)
+        text = f"no twin breaks {name}: it is untested, or follows from the others; write a twin that breaks it"
+        return Answer(asked, "no twin", Verdict.VIOLATED, "", place, [Problem("no twin", text, about=name)])
+
+    def subject(self, model: Gated, subject: NamedSubject) -> Answer:
+        """The implementation driven along every step of the graph; where it parts, also what that breaks."""
+        asked = Asked(model.name, "subject", subject.name)
+        definition = driven_definition(subject)
+        done = drive(subject.made(), definition, name=subject.name)
+        answer = Answer(
+            asked, conformance_word(done), done.verdict, conformance_figures(done), definition.place, drive=done
+        )
+        answer.problems = list(conformance_problems(done))
+        if done.divergence is not None:
+            answer.breaches = breaches(subject.made(), definition, name=subject.name)
+            answer.problems += [
+                Problem("violated", f"{name} is broken in {_steps(found.steps)}", about=name)
+                for name, found in answer.breaches.found.items()
+            ]
+        return answer
+
+    def wrong_subject(self, model: Gated, subject: NamedSubject) -> Answer:
+        """A wrong implementation: it is rejected for what it declares."""
+        asked = Asked(model.name, "runtime twin", subject.name)
+        contract = judge_runtime_twin(subject)
+        word = _word(contract.problems)
+        answer = Answer(asked, word, contract.verdict, _broken(contract.broken), contract=contract)
+        answer.problems, answer.breaches, answer.drive = contract.problems, contract.breaches, contract.drive
+        return answer
+
+
+def _gathered(asked: str, named: Named) -> Gated:
+    cls = named.cls
+    role = role_of(cls)
+    if role is not None:
+        raise InputError(
+            f"{named.name} is a {role.kind} of {subject_of(cls).__name__}; write the model, and all its twins and "
+            "configurations are asked with it"
+        )
+    model = Gated(named.name, cls, None, configurations_of(cls), twins_of(cls))
+    owner = named.name.partition(":")[0] if asked in shipped() or asked.partition(":")[0] in shipped() else ""
+    for name in subjects_of(owner) if owner else []:
+        subject = find_subject(name)
+        if subject_of(driven_definition(subject).cls) is cls:
+            model.subjects.append(subject)
+            model.wrong += wrong_subjects(subject)
+    return model
+
+
+def _failed(asked: Asked, problem: FalseworkError) -> Answer:
+    place = getattr(problem, "place", None)
+    return Answer(asked, "ERROR", Verdict.ERROR, "", place, [Problem("error", str(problem), Verdict.ERROR)])
+
+
+# --- figures and words ------------------------------------------------------------------------------------
+
+
+def _word(problems: Iterable[Problem]) -> str:
+    """The gravest problem's word, the first of these; as declared where there is none."""
+    gravest = combine(problem.verdict for problem in problems) if problems else None
+    return next((p.word for p in problems if p.verdict is gravest), AS_DECLARED)
+
+
+def _steps(number: object) -> str:
+    return f"{number} step" if number == 1 else f"{number} steps"
+
+
+def _size(result: Result) -> str:
+    tally = result.tally
+    cut = f", {sum(tally.cuts.values()):,} steps cut by a bound" if tally.cuts else ""
+    return f"{tally.states:,} states, {tally.transitions:,} transitions, depth {tally.depth}{cut}"
+
+
+def _broken(found: dict[str, int | str] | dict[str, int]) -> str:
+    texts = [
+        f"{name} in {_steps(steps)}" if isinstance(steps, int) else f"{name} no longer reached"
+        for name, steps in found.items()
+    ]
+    return ", ".join(texts)
+
+
+def conformance_word(done: Drive) -> str:
+    """What came of a drive, in a word."""
+    if done.verdict is Verdict.HOLDS:
+        return "conforms"
+    return {"ERROR": "ERROR", "VIOLATED": "diverges", "VACUOUS": "nothing compared"}.get(
+        done.verdict.value, NOT_CHECKED
+    )
+
+
+def conformance_figures(done: Drive) -> str:
+    """How much was driven."""
+    refused = f", {done.attempted} of {done.attempts} refusals" if done.attempts else ""
+    return (
+        f"{done.covered:,} of {done.transitions:,} transitions of {done.states:,} states{refused} "
+        f"in {done.performed:,} steps on {done.surface}"
+    )
+
+
+def conformance_problems(done: Drive) -> Iterator[Problem]:
+    """Why a drive is no pass."""
+    if done.problem:
+        yield Problem("error", done.problem, Verdict.ERROR)
+    if done.divergence is not None:
+        parted = [row for row in done.divergence.rows if row.differs]
+        told = "; ".join(f"{row.what}: expected {row.expected}, observed {row.observed}" for row in parted)
+        yield Problem("diverges", f"in {_steps(done.divergence.steps)}: {told}")
+    elif done.verdict is Verdict.INCOMPLETE:
+        left = f"{done.transitions - done.covered} transitions and {done.attempts - done.attempted} refusals"
+        first = f", the first: {done.undriven[0]}" if done.undriven else ""
+        yield Problem(NOT_CHECKED, f"{left} were not driven{first}", Verdict.INCOMPLETE)
+    elif done.verdict is Verdict.VACUOUS:
+        text = "the adapter shows no variable and the model's actions have no answer: nothing was compared"
+        yield Problem("nothing compared", text, Verdict.VACUOUS)
