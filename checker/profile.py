@@ -13,8 +13,8 @@ from falsework import language
 from falsework.definition import Action, Definition, methods_of
 from falsework.errors import Place
 from falsework.graph import DEFAULT_LIMIT, Reached, reached
-from falsework.report_reason import deciding_part, operands
-from falsework.source import function_node, named_object, place_in
+from falsework.report_reason import deciding_part
+from falsework.source import conjuncts, function_node, named_object, place_in
 from falsework.state import State
 from falsework.trace import Label, instances
 
@@ -119,7 +119,7 @@ def _conjuncts(definition: Definition) -> dict[Site, str]:
             known = named_object(function, node.func)
             parts: list[ast.expr] = []
             if known is language.require and node.args:
-                parts = operands(node.args[0])
+                parts = conjuncts(node.args[0])
             elif known is language.given:
                 parts = [node]
             for part in parts:

@@ -21,7 +21,7 @@ from falsework.definition import Action, Definition, Property
 from falsework.domains import spell
 from falsework.errors import Disabled, Place, display_path
 from falsework.language import Model
-from falsework.source import function_node, helper_called, named_object, place_in
+from falsework.source import conjuncts, function_node, helper_called, named_object, place_in
 from falsework.state import State, live
 from falsework.trace import Label
 from falsework.values import Map, Seq, Set
@@ -104,17 +104,10 @@ def deciding_part(
     for part, known in _guards_at(scene):
         if known is not language.require or not part.args:
             return place_in(scene.function, part), part.col_offset
-        for operand in operands(part.args[0]):
+        for operand in conjuncts(part.args[0]):
             if not _true(scene, operand):
                 return place_in(scene.function, operand), operand.col_offset
     return place_in(scene.function, function_node(scene.function)), -1
-
-
-def operands(node: ast.expr) -> list[ast.expr]:
-    """The conjuncts of a condition, in the order of evaluation."""
-    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
-        return [inner for value in node.values for inner in operands(value)]
-    return [node]
 
 
 def _true(scene: _Scene, node: ast.expr) -> bool:
@@ -242,7 +235,7 @@ def _decide(scene: _Scene, node: ast.expr, *, wanted: bool) -> Reason | None:
     except Exception:  # noqa: BLE001  `super()` means nothing outside its method: not explained
         return Reason(_plain(ast.unparse(node)), place_in(scene.function, node), (), scene.through)
     inner = _inner(scene, node, wanted)
-    return inner if inner is not None else _leaf(scene, node)
+    return inner if inner is not None else _leaf(scene, node, wanted=wanted)
 
 
 def _inner(scene: _Scene, node: ast.expr, wanted: bool) -> Reason | None:
@@ -297,8 +290,9 @@ def _within_helper(
     return None if inside is None else _from_return(inside)
 
 
-def _leaf(scene: _Scene, node: ast.expr) -> Reason:
-    text = _plain(ast.unparse(node))
+def _leaf(scene: _Scene, node: ast.expr, *, wanted: bool) -> Reason:
+    """The part itself; where it should have been false, its negation is what is false."""
+    text = _plain(ast.unparse(node if wanted else ast.UnaryOp(ast.Not(), node)))
     readings = tuple(dict.fromkeys(_readings(scene, node)))
     return Reason(text, place_in(scene.function, node), readings, scene.through)
 

@@ -128,6 +128,13 @@ def names_bound(statement: ast.stmt) -> list[str]:
     return []
 
 
+def conjuncts(node: ast.expr) -> list[ast.expr]:
+    """The conjuncts of a condition, in the order of evaluation."""
+    if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.And):
+        return [inner for value in node.values for inner in conjuncts(value)]
+    return [node]
+
+
 # --- what a name in a method stands for ----------------------------------------
 
 
