@@ -90,6 +90,10 @@ class TerminationDetection(Model):
         """Whether the token leaves that node black."""
         return self.token_black or self.black[node]
 
+    def another_round_is_due(self) -> bool:
+        """What node 0 asks when the token has come home."""
+        return self.token_black or self.black[0] or self.count_at_home() > 0
+
     def count_at_home(self) -> int:
         return self.token_count + self.counter[0]
 
@@ -115,7 +119,7 @@ class TerminationDetection(Model):
 
     @internal
     def start_probe(self) -> None:
-        require(self.token_at == 0 and (self.token_black or self.black[0] or self.count_at_home() > 0))
+        require(self.token_at == 0 and self.another_round_is_due())
         self.token_at = self.NODES - 1
         self.token_count = 0
         self.token_black = False

@@ -73,12 +73,11 @@ class MessagesReceivedAreNotCounted(TerminationDetection):
         return max(change, 0)
 
 
-# Shortest: send and finish by 0, and two rounds of two steps, before the message arrives. If it arrives
-# before the second round, which takes the receive and another finish, node 0 is told of -1 messages: it
-# neither announces the end nor asks again.
-@twin(breaks={TerminationDetection.what_is_announced_is_true: 6, deadlock: 8}, within=TwoNodes)
-class NodeZeroDoesNotCountItself(TerminationDetection):
-    """Node 0 judges by the count that the token brings, and leaves its own messages out of it."""
+# Shortest: send and finish by 0, receive and finish by 1, and two rounds of two steps: one to whiten token
+# and nodes, and one that ends at a white node 0 which has sent one message more than it has received.
+@twin(breaks={deadlock: 8}, within=TwoNodes)
+class NodeZeroForgetsItsOwnMessages(TerminationDetection):
+    """Node 0 looks at the token's count alone, and waits for ever if its own messages are missing in it."""
 
-    def count_at_home(self) -> int:
-        return self.token_count
+    def another_round_is_due(self) -> bool:
+        return self.token_black or self.black[0] or self.token_count > 0
