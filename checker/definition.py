@@ -12,7 +12,7 @@ from types import FunctionType
 from typing import Any, ClassVar, get_origin
 
 from falsework.annotations import DomainProblem, resolve
-from falsework.domains import Domain, MapOf, SeqOf, SetOf, VariableDomain, freeze, instantiate, spell
+from falsework.domains import Domain, MapOf, SeqOf, SetOf, VariableDomain, freeze, instantiate, spell, thawing
 from falsework.errors import DefinitionError, Place
 from falsework.language import Model, Role, Row, role_of
 from falsework.source import annotations_of, class_place, function_node, name_line
@@ -85,6 +85,11 @@ class Definition:
     def path(self) -> str:
         """module:Class, as the command line takes it."""
         return f"{self.cls.__module__}:{self.cls.__qualname__}"
+
+    @cached_property
+    def makers(self) -> tuple[tuple[str, Callable[[Any], Any] | None], ...]:
+        """Each variable's name with what makes its frozen value live."""
+        return tuple((variable.name, thawing(variable.domain)) for variable in self.variables)
 
     @cached_property
     def digest(self) -> str:

@@ -1,11 +1,11 @@
-"""Finite domains: their values in order, which values are inside, and values frozen, thawed and spelled."""
+"""Finite domains: their values in order, which values are inside, and values frozen, made live and spelled."""
 
 from __future__ import annotations
 
 import dataclasses
 import enum
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -287,17 +287,18 @@ def freeze(domain: VariableDomain, value: Any) -> tuple[Frozen, str]:
             return (domain.canonical(value), "") if domain.contains(value) else (value, f" = {spell(value)}")
 
 
-def thaw(domain: VariableDomain, frozen: Frozen) -> Any:
-    """The live value that `freeze` came from."""
+def thawing(domain: VariableDomain) -> Callable[[Frozen], Any] | None:
+    """What makes the live value that `freeze` came from; None where the two are the same."""
     match domain:
         case MapOf(key, _):
-            return Map.of(dict(zip(key.values(), frozen, strict=True)))
+            keys = tuple(key.values())
+            return lambda cells: Map.of(dict(zip(keys, cells, strict=True)))
         case SetOf(key):
-            return Set.over(key.values(), frozen)
+            order = {member: index for index, member in enumerate(key.values())}
+            return lambda members: Set.of(order, members)
         case SeqOf():
-            return Seq.over(frozen)
-        case _:
-            return frozen
+            return Seq.over
+    return None
 
 
 def spell(value: Any) -> str:

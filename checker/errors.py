@@ -84,14 +84,15 @@ class Disabled(FalseworkError):
 class CutByBound(FalseworkError):
     """Raised by `bound` when it is false: the step exists and is deliberately not taken."""
 
-    def __init__(self, place: tuple[str, int]) -> None:
-        self.where = place
-        super().__init__(place)
+    def __init__(self, module: str, file: str, line: int) -> None:
+        self.where = (module, file, line)
+        super().__init__(*self.where)
 
     @property
     def place(self) -> Place:
         """The line of the call."""
-        return Place(display_file(self.where[0]), self.where[1])
+        module, file, line = self.where
+        return Place(display_path(module, file), line)
 
     def __str__(self) -> str:
         return f"cut by bound at {self.place}"

@@ -45,7 +45,10 @@ def judge(
     for _ in range(times - 1):
         if _once(definition, prop, state, known or {}, None) is not answer:
             raise Faulted(IMPURE.format(prop.name), prop.place)
-    return answer, Counter({(line, column): count for (_, line, column), count in seen.items()})
+    premises: Counter[tuple[int, int]] = Counter()
+    for (_, line, column), count in seen.items():
+        premises[line, column] = count
+    return answer, premises
 
 
 def _once(

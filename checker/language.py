@@ -251,7 +251,7 @@ def bound(condition: object) -> None:
     """A deliberate cut: where the condition is false the step is counted and not taken."""
     if not condition:
         caller = sys._getframe(1)
-        raise CutByBound((caller.f_code.co_filename, caller.f_lineno))
+        raise CutByBound(caller.f_globals.get("__name__", ""), caller.f_code.co_filename, caller.f_lineno)
 
 
 # --- words of predicates ----------------------------------------

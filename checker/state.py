@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from falsework.definition import Definition
-from falsework.domains import MapOf, SeqOf, SetOf, VariableDomain, freeze, spell, thaw
+from falsework.domains import MapOf, SeqOf, SetOf, VariableDomain, freeze, spell
 from falsework.language import Model
 
 State = tuple[Any, ...]
@@ -15,8 +15,9 @@ State = tuple[Any, ...]
 def live(definition: Definition, state: State) -> Model:
     """An instance of the model in that state, sharing nothing with any other."""
     instance = definition.cls.__new__(definition.cls)
-    for variable, frozen in zip(definition.variables, state, strict=True):
-        instance.__dict__[variable.name] = thaw(variable.domain, frozen)
+    cells = instance.__dict__
+    for (name, make), cell in zip(definition.makers, state, strict=True):
+        cells[name] = cell if make is None else make(cell)
     return instance
 
 

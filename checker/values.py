@@ -162,6 +162,13 @@ class Set(Generic[K]):
             made.add(member)
         return made
 
+    @classmethod
+    def of(cls, order: dict[K, int], members: Iterable[K]) -> Set[K]:
+        """A set of these members, over the keys of `order`, which nobody changes."""
+        made = cls.__new__(cls)
+        made.initial, made._order, made._members = (), order, set(members)
+        return made
+
     def _known(self, key: K) -> K:
         if self._order is None:
             raise ModelFault(_UNBOUND)
