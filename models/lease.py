@@ -244,7 +244,7 @@ class Lease(Model):
 
     @invariant(on=poll, source=("open step 2.2", "resolve 5", "reconcile step 2.2"))
     def the_look_at_the_deadline_is_the_last(self, before: Self, worker: Worker, answer: Answer) -> bool:
-        return implies(answer is Answer.WAITING, before.waiting[worker] != 0)
+        return implies(answer is Answer.WAITING, before.waits(worker) > 0)
 
     @invariant(on=pass_time, source=("open step 2.2", "resolve 5", "reconcile step 2.2"))
     def nobody_waits_past_the_deadline(self, before: Self) -> bool:
