@@ -1,4 +1,4 @@
-"""Finite domains: their values in order, which values are inside, and values frozen, made live and spelled."""
+"""Finite domains: their values in order, which values are inside; values frozen, made live and spelled."""
 
 from __future__ import annotations
 

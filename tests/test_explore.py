@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 import pytest
 
+import falsework.explore
 from falsework import (
     Below,
     Map,
@@ -429,3 +430,7 @@ def test_a_row_changed_in_the_catalogue_changes_the_digest() -> None:
     Dear.__qualname__ = "Shop"
     assert definition_of(Dear).digest != definition_of(Shop).digest
     assert search(Dear).coverage["cheese"].fired == 0
+
+
+def test_the_definition_of_a_search_is_short_enough_to_be_read() -> None:
+    assert Path(falsework.explore.__file__).read_text(encoding="utf-8").count("\n") < 150
