@@ -70,7 +70,13 @@ def positive(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Checks every target; the gravest verdict is the exit code."""
-    found, without = targets(args.model, args.config, args.constants)
+    try:
+        found, without = targets(args.model, args.config, args.constants)
+    except InputError as problem:
+        if args.format == "text":
+            raise
+        # Whoever reads the answer by machine finds it where every other answer stands.
+        found, without = [Failure(args.model, problem)], []
     outcomes = [each if isinstance(each, Failure) else _outcome(each, args) for each in found]
     for name in without:
         warn(f"falsework: {name} was not checked: it has no configuration or constant of that name")

@@ -67,7 +67,7 @@ def targets(
 
     A model that is defined wrongly is a Failure among the others; a name that is not known raises InputError.
     """
-    _working_folder_is_importable()
+    working_folder_is_importable()
     try:
         named = find(model)
     except DefinitionError as problem:
@@ -128,6 +128,7 @@ def _constant(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _working_folder_is_importable() -> None:
+def working_folder_is_importable() -> None:
+    """The modules of the working folder can be named, last of all."""
     if "" not in sys.path:
         sys.path.append("")

@@ -22,6 +22,7 @@ from falsework.verdict import Verdict
 
 _RAISE = {"max-states": "--max-states", "max-depth": "--max-depth", "memory": "--memory"}
 _GUARDS_SHOWN = 6
+_LEVELS_SHOWN = 40
 
 
 def number_of(count: int, noun: str, plural: str = "") -> str:
@@ -45,9 +46,7 @@ def subject(result: Result) -> str:
 
 def subject_text(definition: Definition, configuration: str) -> str:
     """The model's name with its configuration's in brackets, if it has one."""
-    role = role_of(definition.cls)
-    configures = role is not None and role.kind == "configuration"
-    name = subject_of(definition.cls).__name__ if configures else definition.name
+    name = next((twin.__name__ for twin in _twins_in(definition)), subject_of(definition.cls).__name__)
     return f"{name} [{configuration}]" if configuration else name
 
 
@@ -277,16 +276,18 @@ def _false_guards(definition: Definition, found: Counterexample) -> Iterator[str
 
 def twin_lines(definition: Definition) -> list[str]:
     """What the twin overrides, and where; nothing for a model that is no twin."""
-    cls = definition.cls
-    twins = [k for k in cls.__mro__ if (role := role_of(k)) is not None and role.kind == "twin"]
     lines = []
-    for twin in twins[:1]:
+    for twin in _twins_in(definition)[:1]:
         for name in overridden(twin):
             above = next(k for k in twin.__mro__[1:] if name in vars(k) or name in annotations_of(k))
             lines.append(
                 f"the twin       {_place_of(twin, name)}   {name} overrides {_place_of(above, name)}"
             )
     return lines
+
+
+def _twins_in(definition: Definition) -> list[type]:
+    return [k for k in definition.cls.__mro__ if (role := role_of(k)) is not None and role.kind == "twin"]
 
 
 def _place_of(cls: type, name: str) -> Place:
@@ -321,7 +322,8 @@ def coverage_text(result: Result) -> str:
             for name, n in tally.witnesses.items()
         ]
         blocks.append("\n".join(aligned([["witness", "reached in"], *met])))
-    levels = " ".join(map(str, tally.levels))
+    shown = tally.levels[:_LEVELS_SHOWN]
+    levels = " ".join(map(str, shown)) + (" …" if len(tally.levels) > len(shown) else "")
     blocks.append(f"states first reached in 0, 1, … steps: {levels}")
     blocks.append(f"engine: {result.engine} ({result.why})")
     return "\n\n".join(blocks)

@@ -8,10 +8,12 @@ from falsework.language import (
     Map,
     Model,
     Record,
+    Set,
     Upto,
     action,
     bound,
     configuration,
+    count,
     fault,
     implies,
     initial,
@@ -316,3 +318,247 @@ class Journal(Model):
             if self.journal[number].kind is Kind.OUTCOME and self.journal[number + 1].kind is Kind.OUTCOME:
                 return False
         return True
+
+
+class Refusing(Model):
+    """Written with a while, which only the class itself runs."""
+
+    count: Annotated[int, Upto(3)] = 0
+
+    @action
+    def rise(self) -> None:
+        require(self.count < 3)
+        while self.count < 3:
+            self.count += 1
+
+    @action
+    def fall(self) -> None:
+        self.count = 0
+
+    @invariant
+    def counts_from_zero(self) -> bool:
+        return self.count >= 0
+
+
+class Reasons(Model):
+    """Every invariant is broken, each in another part of its expression."""
+
+    SIZE: ClassVar[int] = 3
+    held: Map[Annotated[int, Below("SIZE")], bool] = Map(False)
+    top: Annotated[int, Below("SIZE")] | None = None
+
+    def quiet(self, limit: Annotated[int, Upto("SIZE")]) -> bool:
+        return self.top is None and count(self.held.values()) <= limit
+
+    @action
+    def take(self, number: Annotated[int, Below("SIZE")]) -> None:
+        require(not any(self.held.values()))
+        self.held[number] = True
+        self.top = number
+
+    @action
+    def rest(self) -> None:
+        pass
+
+    @invariant
+    def by_the_second_operand(self) -> bool:
+        return len(self.held) == 3 and self.held[0] == self.held[1] and self.top is None
+
+    @invariant
+    def by_one_turn_of_all(self) -> bool:
+        return all(not held or number > 0 for number, held in self.held.items())
+
+    @invariant
+    def by_one_turn_of_not_any(self) -> bool:
+        return not any(held for held in self.held.values())
+
+    @invariant
+    def by_a_helper(self) -> bool:
+        return self.quiet(2)
+
+    @invariant
+    def by_an_implication(self) -> bool:
+        return implies(self.held[0], self.top is None or self.top == 1)
+
+    @invariant
+    def by_a_branch(self) -> bool:
+        return self.top is None if self.held[0] else True
+
+    @invariant
+    def by_a_sum(self) -> bool:
+        return count(self.held.values()) + 1 <= 1
+
+    @invariant
+    def by_a_local(self) -> bool:
+        taken = count(self.held.values())
+        return taken < 1 or (self.top is None and taken > 2)
+
+
+class ReasonsOfSteps(Model):
+    """Both step invariants are broken by the first step."""
+
+    level: Annotated[int, Upto(2)] = 1
+
+    @action
+    def move(self, value: Annotated[int, Upto(2)]) -> bool:
+        self.level = value
+        return value > 1
+
+    @invariant
+    def never_falls(self, before: Self) -> bool:
+        return self.level >= before.level
+
+    @invariant(on=move)
+    def the_answer_is_no(self, before: Self, value: Annotated[int, Upto(2)], answer: bool) -> bool:
+        return not (answer and value > before.level)
+
+
+class Arguments(Model):
+    """One parameter of each kind, for whoever writes arguments down and reads them back."""
+
+    WRITERS: ClassVar[int] = 3
+    on: bool = False
+
+    @action
+    def say(
+        self,
+        yes: bool,
+        kind: Kind | None,
+        writer: Annotated[int, Below("WRITERS")] | None,
+        line: Line,
+        other: Line | None,
+    ) -> None:
+        self.on = yes
+
+    @invariant
+    def is_on_or_off(self) -> bool:
+        return self.on or not self.on
+
+
+class Constants(Model):
+    """One constant of each type."""
+
+    WORKERS: ClassVar[int | None] = 2
+    ASK: ClassVar[bool] = True
+    KIND: ClassVar[Kind] = Kind.INTENT
+    ORDER: ClassVar[tuple[int, int]] = (1, 2)
+    on: bool = False
+
+    @action
+    def switch(self) -> None:
+        self.on = not self.on
+
+    @invariant
+    def is_on_or_off(self) -> bool:
+        return self.on or not self.on
+
+
+class Parallel(Model):
+    """Two actions that do the same."""
+
+    on: bool = False
+
+    @action
+    def press(self) -> None:
+        self.on = not self.on
+
+    @action
+    def push(self) -> None:
+        self.on = not self.on
+
+    @invariant
+    def is_on_or_off(self) -> bool:
+        return self.on or not self.on
+
+
+class Members(Model):
+    """A set, whose braces mean something else where graphs are drawn."""
+
+    members: Set[Kind] = Set()
+
+    @action
+    def enter(self, kind: Kind) -> None:
+        self.members.add(kind)
+
+    @invariant
+    def has_no_more_than_there_are(self) -> bool:
+        return len(self.members) <= 3
+
+
+class Ending(Model):
+    """Ends after two steps, and may."""
+
+    done: Annotated[int, Upto(2)] = 0
+
+    @action
+    def work(self) -> None:
+        require(self.done < 2)
+        self.done += 1
+
+    @terminal
+    def all_is_done(self) -> bool:
+        return self.done == 2
+
+    @invariant
+    def counts_from_zero(self) -> bool:
+        return self.done >= 0
+
+
+class Cutting(Model):
+    """Goes on for ever, and is looked at for two steps."""
+
+    done: Annotated[int, Upto(2)] = 0
+
+    @action
+    def work(self) -> None:
+        bound(self.done < 2)
+        self.done += 1
+
+    @invariant
+    def counts_from_zero(self) -> bool:
+        return self.done >= 0
+
+
+class Uneven(Model):
+    """One action with one instance, and one with a hundred."""
+
+    last: Annotated[int, Below(100)] = 0
+
+    @action
+    def one(self) -> None:
+        self.last = 0
+
+    @action
+    def many(self, number: Annotated[int, Below(100)]) -> None:
+        self.last = number
+
+    @invariant
+    def counts_from_zero(self) -> bool:
+        return self.last >= 0
+
+
+class Idle(Model):
+    """Guards of which two never decide, and a variable that only repeats another."""
+
+    level: Annotated[int, Upto(2)] = 0
+    copy: Annotated[int, Upto(2)] = 0
+
+    def below(self, limit: Annotated[int, Upto(3)]) -> bool:
+        return self.level < limit
+
+    @action
+    def rise(self) -> None:
+        require(self.below(2) and self.copy < 2)
+        require(self.level < 3)
+        self.level += 1
+        self.copy = self.level
+
+    @action
+    def fall(self) -> None:
+        require(self.level > 0)
+        self.level = 0
+        self.copy = 0
+
+    @invariant
+    def they_are_equal(self) -> bool:
+        return self.level == self.copy

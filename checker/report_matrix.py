@@ -1,0 +1,117 @@
+"""The two matrices of the gate: which twin breaks which invariant, and which surface observes which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from falsework.conformance.twins import RuntimeContract
+from falsework.gate import NOT_CHECKED, Answer, Gated, GateReport
+from falsework.report_text import aligned
+from falsework.twin_contract import MISSING, OTHER_STEPS, SURPRISE, UNREACHED, Cell, Contract
+
+LEGEND = (
+    "a number: first broken in that many steps, as declared · · not broken · - a witness no longer reached · "
+    "! a surprise · ? declared and missing · 6≠5 found 6, declared 5"
+)
+
+
+def twin_matrix(report: GateReport, model: Gated) -> Iterator[str]:
+    """The matrix of the model's twins and breaking configurations, if it has any: one block of text."""
+    answers = [
+        report.answers.get(asked) for asked in report.of(model, "configuration", "twin", "runtime twin")
+    ]
+    rows = [
+        (a, a.contract) for a in answers if a is not None and a.contract is not None and _breaks(a.contract)
+    ]
+    if not rows:
+        return
+    columns = _columns(model, [contract for _, contract in rows])
+    heads = [str(number) for number in range(1, len(columns) + 1)]
+    lines = [["", *heads]]
+    lines += [[_named(answer), *(_sign(contract.cells.get(c)) for c in columns)] for answer, contract in rows]
+    lines.append(["broken by", *(str(_breakers(c, [k for _, k in rows])) for c in columns)])
+    numbered = [f"{head.rjust(len(heads[-1]))}  {name}" for head, name in zip(heads, columns, strict=True)]
+    yield "\n".join([*_grid(lines), "", *numbered, "", LEGEND])
+
+
+def _breaks(contract: Contract | RuntimeContract) -> bool:
+    return any(cell.declared is not None or cell.found is not None for cell in contract.cells.values())
+
+
+def _columns(model: Gated, contracts: list[Contract | RuntimeContract]) -> list[str]:
+    """The invariants in order of definition, then whatever else is declared or found broken."""
+    names = [prop.name for prop in model.definition.invariants] if model.definition is not None else []
+    for contract in contracts:
+        for name, cell in contract.cells.items():
+            if name not in names and (cell.declared is not None or cell.found is not None):
+                names.append(name)
+    return names
+
+
+def _named(answer: Answer) -> str:
+    return answer.asked.name + ("  (configuration)" if answer.asked.kind == "configuration" else "")
+
+
+def _sign(cell: Cell | None) -> str:
+    if cell is None:
+        return "·"
+    found = "-" if cell.found == UNREACHED else str(cell.found)
+    match cell.word:
+        case word if word == SURPRISE:
+            return f"!{found}"
+        case word if word == MISSING:
+            return "?"
+        case word if word == OTHER_STEPS:
+            return f"{found}≠{cell.declared}"
+    if cell.found is None:
+        return "·" if cell.decided else "?"
+    return found
+
+
+def _breakers(name: str, contracts: list[Contract | RuntimeContract]) -> int:
+    return sum(c.cells[name].found is not None for c in contracts if name in c.cells)
+
+
+def _grid(rows: list[list[str]]) -> list[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return [
+        " ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
+        for row in rows
+    ]
+
+
+def surface_matrix(report: GateReport, model: Gated) -> Iterator[str]:
+    """The matrix of the model's invariants by surface, if an implementation is driven: one block of text."""
+    subjects = report.of(model, "subject")
+    if not subjects or model.definition is None:
+        return
+    answers = [report.answers.get(asked) for asked in subjects]
+    heads = [NOT_CHECKED if a is None or a.drive is None else a.drive.surface for a in answers]
+    if len(set(heads)) < len(heads):
+        heads = [f"{head} ({asked.name})" for head, asked in zip(heads, subjects, strict=True)]
+    lines = [["", "model", *heads]]
+    (own,) = report.of(model, "model")
+    for prop in model.definition.invariants:
+        cells = [_on_the_model(report.answers.get(own), prop.name)]
+        cells += [_on_a_surface(answer, prop.name) for answer in answers]
+        lines.append([prop.name, *cells])
+    yield "\n".join(aligned(lines))
+
+
+def _on_the_model(answer: Answer | None, name: str) -> str:
+    if answer is None or answer.result is None:
+        return NOT_CHECKED
+    return answer.result.answers().get(name, NOT_CHECKED)
+
+
+def _on_a_surface(answer: Answer | None, name: str) -> str:
+    """Holds, violated, not observable with what it would have to read, or NOT CHECKED."""
+    if answer is None or answer.drive is None:
+        return NOT_CHECKED
+    drive = answer.drive
+    if name in drive.hidden:
+        return f"not observable: {', '.join(drive.hidden[name])}"
+    if answer.breaches is not None and name in answer.breaches.found:
+        return "violated"
+    complete = drive.verdict.passes and drive.observable.get(name, 0) > 0
+    return "holds" if complete else NOT_CHECKED
