@@ -1,13 +1,16 @@
 """The gate: everything that is declared, asked first and compared with what was found.
 
-First the list of what will be asked is made; then each is answered; what has no answer is NOT CHECKED, and no pass.
+First the list of what will be asked is made; then each is answered; what has no answer is NOT CHECKED, and
+no pass.
 """
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from falsework.accounting import DEFAULT_MAX_STATES
 from falsework.check import Result, check
@@ -123,10 +126,25 @@ def gate(
     run = _Gate(GateReport(tuple(names)), engine, max_states)
     run.find(names or tuple(shipped()), subjects)
     run.ask()
-    try:
+    with contextlib.suppress(
+        KeyboardInterrupt
+    ):  # what has been answered is reported, the rest is NOT CHECKED
         run.answer(heard)
-    except KeyboardInterrupt:
-        pass  # what has been answered is reported, and the rest as NOT CHECKED
+    run.report.seconds = time.perf_counter() - began
+    return run.report
+
+
+def conform(name: str, *, twins: bool = False) -> GateReport:
+    """One subject driven, and its wrong subclasses if wanted. Raises InputError for an unknown name."""
+    began = time.perf_counter()
+    subject = find_subject(name)
+    definition = driven_definition(subject)
+    wrong = wrong_subjects(subject) if twins else []
+    model = Gated(definition.name, definition.cls, definition, subjects=[subject], wrong=wrong)
+    run = _Gate(GateReport((name,), [model]), "auto", DEFAULT_MAX_STATES)
+    run.questions = [q for q in run._questions(model) if q[0].kind in ("model", "subject", "runtime twin")]
+    run.report.asked = [asked for asked, _ in run.questions]
+    run.answer(None)
     run.report.seconds = time.perf_counter() - began
     return run.report
 
@@ -149,14 +167,16 @@ class _Gate:
         for name in names:
             for named in find(name):
                 if named.cls not in [model.cls for model in self.report.models]:
-                    self.report.models.append(_gathered(name, named))
+                    self.report.models.append(_gathered(named))
         for name in subjects:
             subject = find_subject(name)
             driven = subject_of(driven_definition(subject).cls)
             owner = next((m for m in self.report.models if m.cls is driven), None)
             if owner is None:
                 known = ", ".join(model.name for model in self.report.models)
-                raise InputError(f"the subject {name} is driven along {subject.cls.model}, which is none of: {known}")
+                raise InputError(
+                    f"the subject {name} is driven along {subject.cls.model}, which is none of: {known}"
+                )
             if subject.cls not in [known.cls for known in owner.subjects]:
                 owner.subjects.append(subject)
                 owner.wrong += wrong_subjects(subject)
@@ -169,28 +189,23 @@ class _Gate:
         assert len(set(self.report.asked)) == len(self.report.asked), "two questions under one name"
 
     def _questions(self, model: Gated) -> Iterator[Question]:
-        yield self._question(model, "model", model.name, lambda: self.model(model))
+        yield Asked(model.name, "model", model.name), partial(self.model, model)
         for other in model.configurations:
-            yield self._question(model, "configuration", other.__name__, lambda c=other: self.bent(model, c))
+            yield Asked(model.name, "configuration", other.__name__), partial(self.bent, model, other)
         try:
             model.definition = definition_of(model.cls)
         except DefinitionError:
             return  # the model's own answer says why; there is no witness and no invariant to ask for
         for witness in model.definition.witnesses:
-            yield self._question(model, "witness", witness.name, lambda w=witness.name: self.witness(model, w))
+            yield Asked(model.name, "witness", witness.name), partial(self.witness, model, witness.name)
         for other in model.twins:
-            yield self._question(model, "twin", other.__name__, lambda t=other: self.bent(model, t))
+            yield Asked(model.name, "twin", other.__name__), partial(self.bent, model, other)
         for prop in model.definition.invariants:
-            yield self._question(model, "invariant", prop.name, lambda p=prop.name: self.invariant(model, p))
+            yield Asked(model.name, "invariant", prop.name), partial(self.invariant, model, prop.name)
         for subject in model.subjects:
-            yield self._question(model, "subject", subject.name, lambda s=subject: self.subject(model, s))
+            yield Asked(model.name, "subject", subject.name), partial(self.subject, model, subject)
         for subject in model.wrong:
-            yield self._question(
-                model, "runtime twin", subject.name, lambda s=subject: self.wrong_subject(model, s)
-            )
-
-    def _question(self, model: Gated, kind: str, name: str, answer: Callable[[], Answer]) -> Question:
-        return Asked(model.name, kind, name), answer
+            yield Asked(model.name, "runtime twin", subject.name), partial(self.wrong_subject, model, subject)
 
     # --- the answers
 
@@ -245,7 +260,9 @@ class _Gate:
         """A twin or a configuration: it breaks what it declares, and nothing else."""
         role = role_of(cls)
         assert role is not None
-        contract = judge_twin(cls, self.check) if role.kind == "twin" else judge_configuration(cls, self.check)
+        contract = (
+            judge_twin(cls, self.check) if role.kind == "twin" else judge_configuration(cls, self.check)
+        )
         asked = Asked(model.name, role.kind, cls.__name__)
         word = _word(contract.problems)
         place = definition_of(cls).place
@@ -266,7 +283,9 @@ class _Gate:
             text = f"{name} is true in none of {result.tally.states:,} states"
             problem = Problem("not reached", text, Verdict.VACUOUS, name)
         else:
-            problem = Problem("not decided", f"the search ended before {name} was reached", Verdict.INCOMPLETE, name)
+            problem = Problem(
+                "not decided", f"the search ended before {name} was reached", Verdict.INCOMPLETE, name
+            )
         return Answer(asked, problem.word, problem.verdict, "", place, [problem])
 
     def invariant(self, model: Gated, name: str) -> Answer:
@@ -284,7 +303,9 @@ class _Gate:
         if found:
             listed = ", ".join(found)
             return Answer(asked, "broken by a twin", Verdict.HOLDS, f"by {listed}", place)
-        text = f"no twin breaks {name}: it is untested, or follows from the others; write a twin that breaks it"
+        text = (
+            f"no twin breaks {name}: it is untested, or follows from the others; write a twin that breaks it"
+        )
         return Answer(asked, "no twin", Verdict.VIOLATED, "", place, [Problem("no twin", text, about=name)])
 
     def subject(self, model: Gated, subject: NamedSubject) -> Answer:
@@ -293,7 +314,12 @@ class _Gate:
         definition = driven_definition(subject)
         done = drive(subject.made(), definition, name=subject.name)
         answer = Answer(
-            asked, conformance_word(done), done.verdict, conformance_figures(done), definition.place, drive=done
+            asked,
+            conformance_word(done),
+            done.verdict,
+            conformance_figures(done),
+            definition.place,
+            drive=done,
         )
         answer.problems = list(conformance_problems(done))
         if done.divergence is not None:
@@ -314,17 +340,16 @@ class _Gate:
         return answer
 
 
-def _gathered(asked: str, named: Named) -> Gated:
+def _gathered(named: Named) -> Gated:
     cls = named.cls
     role = role_of(cls)
     if role is not None:
         raise InputError(
-            f"{named.name} is a {role.kind} of {subject_of(cls).__name__}; write the model, and all its twins and "
-            "configurations are asked with it"
+            f"{named.name} is a {role.kind} of {subject_of(cls).__name__}; "
+            "write the model, and all its twins and configurations are asked with it"
         )
     model = Gated(named.name, cls, None, configurations_of(cls), twins_of(cls))
-    owner = named.name.partition(":")[0] if asked in shipped() or asked.partition(":")[0] in shipped() else ""
-    for name in subjects_of(owner) if owner else []:
+    for name in subjects_of(named.name.partition(":")[0]):
         subject = find_subject(name)
         if subject_of(driven_definition(subject).cls) is cls:
             model.subjects.append(subject)
@@ -340,7 +365,7 @@ def _failed(asked: Asked, problem: FalseworkError) -> Answer:
 # --- figures and words ------------------------------------------------------------------------------------
 
 
-def _word(problems: Iterable[Problem]) -> str:
+def _word(problems: Collection[Problem]) -> str:
     """The gravest problem's word, the first of these; as declared where there is none."""
     gravest = combine(problem.verdict for problem in problems) if problems else None
     return next((p.word for p in problems if p.verdict is gravest), AS_DECLARED)

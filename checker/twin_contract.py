@@ -1,4 +1,4 @@
-"""The contract of a twin and of a configuration: what it declares that it breaks, compared with what it breaks."""
+"""The contract of a twin or a configuration: what it declares, compared with what it breaks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ NOT_DECIDED = "not decided"
 class Cell:
     """One property of one twin: what was declared of it and what was found.
 
-    `declared` and `found` are None where the property is not broken; a witness is broken by being reached no longer, and has no steps.
+    `declared` and `found` are None where the property is not broken; a witness is broken by being reached
+    no longer, and has no steps.
     """
 
     name: str
@@ -56,7 +57,7 @@ UNREACHED = "unreached"
 
 @dataclass(frozen=True)
 class Departure:
-    """Where a counterexample of the twin leaves the model: the step (0: the start), and what the model does there."""
+    """Where a counterexample leaves the model: the step (0: the start), and what the model does there."""
 
     name: str
     step: int
@@ -79,7 +80,7 @@ class Problem:
 
 @dataclass
 class Contract:
-    """A twin or a configuration in its setting: its cells, its departures from the model, and what is wrong."""
+    """A twin or a configuration in its setting: cells, departures from the model, and what is wrong."""
 
     cls: type[Model]
     kind: str
@@ -101,7 +102,7 @@ class Contract:
 
 
 def judge_twin(twin: type[Model], check: Check) -> Contract:
-    """The twin against its declaration, and its counterexamples against the model in the same configuration."""
+    """The twin against its declaration, and its counterexamples against the model in that configuration."""
     wrong, clean = setting(twin)
     contract = Contract(twin, "twin", check(wrong), check(clean))
     _compare(contract)
@@ -141,7 +142,7 @@ def judge_configuration(configuration: type[Model], check: Check) -> Contract:
     return contract
 
 
-# --- declared and found ---------------------------------------------------------------------------------------------
+# --- declared and found -----------------------------------------------------------------------------------
 
 
 def _compare(contract: Contract) -> None:
@@ -211,7 +212,7 @@ def _steps(number: object) -> str:
     return f"{number} step" if number == 1 else f"{number} steps"
 
 
-# --- where a counterexample leaves the model ------------------------------------------------------------------------------
+# --- where a counterexample leaves the model --------------------------------------------------------------
 
 
 def departs(twin: Definition, model: Definition, name: str, taken: tuple[Taken, ...]) -> Departure | None:
@@ -272,7 +273,8 @@ def _changed(model: Definition, there: tuple[object, ...], here: tuple[object, .
         for variable, a, b in zip(model.variables, there, here, strict=True)
         if a != b
     ]
-    return "; ".join(cells)
+    more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+    return cells[0] + more
 
 
 def _way_on(model: Definition, at: Taken) -> str:
@@ -299,10 +301,10 @@ def _enabled(model: Definition, name: str, at: Taken, label: Label) -> bool:
         return False
 
 
-# --- the converse -------------------------------------------------------------------------------------------------------
+# --- the converse -----------------------------------------------------------------------------------------
 
 
 def unbroken_invariants(model: Definition, contracts: Iterable[Contract]) -> list[str]:
-    """The invariants of the model that none of its twins and configurations breaks, in order of definition."""
+    """The invariants of the model that none of its twins and configurations breaks."""
     broken = {name for contract in contracts for name in contract.broken}
     return [p.name for p in model.invariants if p.name not in broken]

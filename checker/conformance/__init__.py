@@ -1,4 +1,4 @@
-"""Conformance: an implementation driven along the whole graph of a model, under the model's own invariants."""
+"""Conformance: an implementation driven along the graph of a model, under the model's own invariants."""
 
 from falsework.conformance.drive import Divergence, Drive, drive
 from falsework.conformance.subject import (

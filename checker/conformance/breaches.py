@@ -1,9 +1,10 @@
 """What a subject breaks: its own steps, seen through the projection, searched as a model's are.
 
-After a divergence the model no longer says where the implementation is; the projection does. So the state is what was
-observed (a variable that is not shown goes on as the model says), the steps tried in it are those that the model
-enables there, and an invariant is judged on what was observed before and after. A step that breaks an invariant is not
-followed: as for a twin of the model, the broken set is every invariant false at the end of a path that broke none.
+After a divergence the model no longer says where the implementation is; the projection does. So the state
+is what was observed (a variable that is not shown goes on as the model says), the steps tried in it are
+those that the model enables there, and an invariant is judged on what was observed before and after. A step
+that breaks an invariant is not followed: as for a twin of the model, the broken set is every invariant
+false at the end of a path that broke none.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ PERFORMED = 200_000
 
 @dataclass(frozen=True)
 class Breach:
-    """An invariant broken on the projection: the observed steps of a shortest path, and where it leaves the model."""
+    """An invariant broken on the projection, by a shortest path, and where that leaves the model."""
 
     name: str
     start: Label | None
@@ -125,7 +126,7 @@ class _Search:
             self.paths.append((start, path))
 
     def expand(self, node: int) -> None:
-        """Every step that the model takes there is performed; after one that leaves the state, from the start again."""
+        """Every step that the model takes there is performed, each from that state."""
         state, (start, path) = self.states[node], self.paths[node]
         there = False
         for label, (action, expected) in self.enabled(state).items():
@@ -143,7 +144,7 @@ class _Search:
             there = step.taken.state == state and not (step.broken or step.departs or action.kind == "tick")
 
     def found(self, name: str, start: Taken, path: tuple[Label, ...]) -> None:
-        """The breach by the path alone; or, where that does not break it, by all the steps that have been walked."""
+        """The breach by the path alone; where that does not break it, by all that has been walked."""
         walked, odd = self.breach(name), self.taken[-1].outside
         assert not odd or name == values_stay_in_domain
         if len(path) == walked.steps or not self.repeats(name, start, path):
@@ -183,15 +184,15 @@ class _Search:
         return not broken and outcome.word == "answered"
 
     def go(self, start: Taken, path: tuple[Label, ...], state: State) -> None:
-        """The implementation is begun and led to the state; raises SubjectFault where it does not come there again."""
+        """The implementation is led to the state from the start; or SubjectFault is raised."""
         alive = self.begin(start)
         for label in path:
             known = self.enabled(self.taken[-1].state)
             alive = alive and label in known and not self.walk(known[label][1]).broken
         if not alive or self.taken[-1].state != state:
             raise SubjectFault(
-                f"{' '.join(map(str, path))} does not lead where it led before: the subject remembers what came "
-                "before begin(), or is not deterministic"
+                f"{' '.join(map(str, path))} does not lead where it led before: "
+                "the subject remembers what came before begin(), or is not deterministic"
             )
 
     def walk(self, expected: Taken) -> _Step:
@@ -256,7 +257,8 @@ class _Search:
             if variable.name in seen.values or variable.name in seen.odd:
                 cell, shown = spell(expected.state[place]), seen.spelled(variable.name)
                 parts += [f"{variable.name} = {shown}, in the model {cell}"] if cell != shown else []
-        return "; ".join(parts)
+        more = f" and {len(parts) - 1} more" if len(parts) > 1 else ""
+        return parts[0] + more if parts else ""
 
 
 def _odd(seen: Observed) -> str:

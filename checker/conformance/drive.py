@@ -83,7 +83,7 @@ class Drive:
 
     @property
     def verdict(self) -> Verdict:
-        """The gravest answer: an adapter that fails, a divergence, steps not driven, nothing compared at all."""
+        """The gravest: an adapter that fails, a divergence, steps not driven, nothing compared."""
         if self.problem:
             return Verdict.ERROR
         if self.divergence:
@@ -96,7 +96,8 @@ class Drive:
 def drive(subject: Subject, definition: Definition, *, name: str = "") -> Drive:
     """The subject driven along the whole graph, or up to a shortest divergence.
 
-    Raises InputError for a model that cannot be driven; what an adapter does wrong is the result's `problem`.
+    Raises InputError for a model that cannot be driven; what an adapter does wrong is the result's
+    `problem`.
     """
     began = time.perf_counter()
     graph = graph_of(definition, subject.refuses)
@@ -200,7 +201,7 @@ class _Driver:
         return Divergence(self.start, (), (self.graph.states[node],), (*rows, *self.rows(node, node, seen)))
 
     def perform(self, label: Label) -> Divergence | None:
-        """The step is performed; the states that agree with what came of it are where the implementation may be."""
+        """The step is performed; where the implementation may be now agrees with what came of it."""
         self.path.append(label)
         self.passed.append(self.here[0])
         outcome = self.session.ask(label)

@@ -1,4 +1,4 @@
-"""Subjects by name: shipped ones, `module:Class` and `path.py:Class`; their wrong subclasses; the model of each."""
+"""Subjects by name, shipped, `module:Class` or `path.py:Class`; their twins; the model of each."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def shipped_subjects() -> dict[str, str]:
 
 
 def subjects_of(model: str) -> list[str]:
-    """The names of the shipped subjects of the model of that name: its own, and those with a word after a dot."""
+    """The shipped subjects of the model of that name: its own, and those with a word after a dot."""
     return [name for name in shipped_subjects() if name == model or name.startswith(f"{model}.")]
 
 

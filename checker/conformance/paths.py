@@ -1,4 +1,4 @@
-"""The graph of a model and the walks along it: every state, every step with its answer, and what leads where."""
+"""The graph of a model, and the walks along it: what is still to be driven, and the way there."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Edge:
 
 @dataclass
 class Graph:
-    """The states in breadth-first order, the steps of each in the model's order, and what is disabled in each."""
+    """The states in breadth-first order, and of each the steps and what is disabled there."""
 
     definition: Definition
     states: list[State] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Graph:
         return sum(map(len, self.edges))
 
     def path_to(self, node: int) -> tuple[Label | None, list[Label]]:
-        """The least shortest path to the state: the initial action's label, if there is one, and the steps."""
+        """The least shortest path to the state: the initial action's label, if any, and the steps."""
         labels: list[Label] = []
         while (edge := self.reached_by[node]) is not None:
             labels.append(edge.label)
@@ -97,7 +97,7 @@ def _arrive(graph: Graph, index: dict[State, int], state: State, by: Edge | None
     graph.depth.append(depth)
     if len(graph.states) > MAX_STATES:
         raise InputError(
-            f"{graph.definition.name} has more than {MAX_STATES} states, too many to drive an implementation along: "
+            f"{graph.definition.name} has more than {MAX_STATES} states, too many to drive along: "
             "name a smaller configuration in the subject's model"
         )
 
@@ -143,7 +143,7 @@ class Plan:
             self.waiting -= 1
 
     def nearest(self, nodes: list[int]) -> tuple[int, list[Label]] | None:
-        """The nearest of the nodes from which something open can be reached, and the labels to it, the open one last."""
+        """The nearest node from which something is open, and the labels to it, the open one last."""
         came: dict[int, Edge | int] = {node: node for node in reversed(nodes)}
         queue = deque(nodes)
         while queue:

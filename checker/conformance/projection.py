@@ -1,4 +1,4 @@
-"""Values across the border: the model's as plain data for a subject, and a subject's read into the model's domains."""
+"""Values across the border: the model's as plain data, and a subject's read into the model's domains."""
 
 from __future__ import annotations
 
@@ -41,11 +41,9 @@ def plain(value: Any) -> Any:
 
 
 def read(domain: VariableDomain, value: Any) -> Any:
-    """The frozen value of the domain that a subject's value stands for; raises Unreadable where there is none."""
+    """The value of the domain that a subject's value stands for; raises Unreadable where there is none."""
     match domain:
-        case Bool() if isinstance(value, bool):
-            return value
-        case Int() if isinstance(value, int) and not isinstance(value, bool) and domain.contains(value):
+        case Bool() | Int() if isinstance(value, bool) == isinstance(domain, Bool) and domain.contains(value):
             return value
         case EnumOf(cls):
             if isinstance(value, str) and value in cls.__members__:

@@ -12,7 +12,7 @@ from falsework.source import function_node
 
 
 def reads(definition: Definition, prop: Property) -> frozenset[str]:
-    """Every variable that the predicate can read, its helpers' included, of its state and of the one before."""
+    """Every variable that the predicate can read, through its helpers too, of both its states."""
     found: set[str] = set()
     walker = _Reader(definition, found)
     walker.function(prop.function, {"before"} if "before" in prop.arguments else set())

@@ -1,4 +1,4 @@
-"""One subject under a driver: begun, asked, observed, and judged by the model's invariants on what can be observed."""
+"""One subject under a driver: begun, asked, observed, and judged by the model's invariants."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Outcome:
 
 
 class Session:
-    """A subject and the model that it is driven along. Raises SubjectFault for what the adapter does wrong."""
+    """A subject and its model. Raises SubjectFault for what the adapter does wrong."""
 
     def __init__(self, subject: Subject, definition: Definition) -> None:
         self.subject = subject
@@ -69,11 +69,13 @@ class Session:
         names = [name for name, _ in action.parameters]
         arguments = {name: plain(value) for name, value in zip(names, label.arguments, strict=True)}
         self.performed += 1
+        refusals: tuple[type[Exception], ...] = (RefusedBySubject, *self.subject.refusals)
+        unknowns: tuple[type[Exception], ...] = (UnknownOutcome, *self.subject.unknowns)
         try:
             answer = self.subject.perform(action.name, arguments)
-        except (RefusedBySubject, *self.subject.refusals) as refusal:
+        except refusals as refusal:
             return Outcome("refused", text=f"refused ({type(refusal).__name__})")
-        except (UnknownOutcome, *self.subject.unknowns) as unknown:
+        except unknowns as unknown:
             return Outcome("unknown", text=f"unknown ({type(unknown).__name__})")
         except Exception as problem:  # noqa: BLE001  this is the implementation's answer, and is compared
             return Outcome("raised", text=f"raised {type(problem).__name__}: {problem}")

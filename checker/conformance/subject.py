@@ -1,4 +1,4 @@
-"""What an adapter's author writes: a subject of conformance, what it may raise, and a twin of it that is wrong on purpose."""
+"""What an adapter's author writes: a subject, what it may raise, and its twins, wrong on purpose."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ class UnknownOutcome(Exception):
 class Subject(Protocol):
     """An implementation under a driver that performs every step of the model's graph on it.
 
-    The implementation need not import falsework: it says in `refusals` and `unknowns` which of its own exceptions
-    mean a refusal and an unknown outcome. Names and values cross this border as plain data: an Enum member as its
-    name, a record as a mapping of its fields, a map as a mapping, a set or a sequence as a list.
+    The implementation need not import falsework: it says in `refusals` and `unknowns` which of its own
+    exceptions mean a refusal and an unknown outcome. Names and values cross this border as plain data: an
+    Enum member as its name, a record as a mapping of its fields, a map as a mapping, a set or a sequence as
+    a list.
     """
 
     model: str  # "module:Class" of the model or the configuration whose graph is driven
@@ -53,7 +54,7 @@ ATTRIBUTES = ("model", "surface", "refuses", "internal", "refusals", "unknowns")
 METHODS = ("begin", "perform", "observe", "close")
 
 
-# --- twins of a subject ---------------------------------------------------------------------------------------------
+# --- twins of a subject -----------------------------------------------------------------------------------
 
 
 ANSWER = "answer"
@@ -63,23 +64,27 @@ OBSERVATION = "observation"
 
 @dataclass(frozen=True)
 class SubjectRole:
-    """What `@runtime_twin` says of a subject: the properties it is rejected for, and the steps in which each is first broken."""
+    """What `@runtime_twin` says of a subject: what it breaks, each first in how many steps."""
 
     breaks: Mapping[str, int]
 
 
-def runtime_twin(*, breaks: Mapping[Any, int]) -> Callable[[S], S]:
+def runtime_twin(*, breaks: Mapping[Any, object]) -> Callable[[S], S]:
     """A subject that is wrong on purpose, a subclass of the right one.
 
-    It is rejected for exactly these invariants of the model, each broken on the projection first in that many steps;
-    "answer" and "observation" stand for a divergence that breaks no invariant which the surface can observe.
+    It is rejected for exactly these invariants of the model, each broken on the projection first in that
+    many steps; "answer" and "observation" stand for a divergence that breaks no invariant which the surface
+    can observe.
     """
-    for name, steps in breaks.items():
+    declared: dict[str, int] = {}
+    for key, steps in breaks.items():
+        name = str(getattr(key, "__name__", key))
         if not isinstance(steps, int) or steps < 0:
             raise TypeError(f"breaks {name}: {steps!r}; write the number of steps")
-    if not breaks:
+        declared[name] = steps
+    if not declared:
         raise TypeError("a runtime twin says what it is rejected for: breaks={Model.invariant: steps}")
-    role = SubjectRole({str(getattr(key, "__name__", key)): steps for key, steps in breaks.items()})
+    role = SubjectRole(declared)
 
     def decorate(cls: S) -> S:
         cls.__falsework_subject_role__ = role  # type: ignore[attr-defined]

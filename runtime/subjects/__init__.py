@@ -1,1 +1,1 @@
-"""The runtime's parts as a driver meets them: each performs the actions of a model that it knows by name only."""
+"""The runtime's parts as a driver meets them: each performs a model's actions by name."""

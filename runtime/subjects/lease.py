@@ -1,8 +1,8 @@
-"""The lease on a real SQLite file, as a driver meets it: workers that keep what they were told, and two clocks in hand.
+"""The lease on a real SQLite file, as a driver meets it, with two clocks in hand.
 
-The host and the judge are the runtime's own. What stands here is the rest of the world: the workers' memory, the
-act in flight, and time, which moves only when the driver says so. Each walk takes a key of its own, for admitted
-acts are never deleted.
+The host and the judge are the runtime's own. What stands here is the rest of the world: the workers'
+memory, the act in flight, and time, which moves only when the driver says so. Each walk takes a key of its
+own, for admitted acts are never deleted.
 """
 
 import os
@@ -62,7 +62,7 @@ class NoWaiter:
 
 @dataclass(frozen=True)
 class ActInFlight:
-    """A message to the judge: by whom, the instant it carries, and the terminus of the lease it was minted under."""
+    """A message to the judge: by whom, its instant, and the terminus of its lease."""
 
     worker: str
     instant: int
@@ -70,7 +70,7 @@ class ActInFlight:
 
 
 def in_memory() -> Path | None:
-    """A folder in memory, where there is one: every flush is asked for as ever, and costs no turn of a disk."""
+    """A folder in memory, if there is one: every flush is asked for as ever, and costs no turn of a disk."""
     memory = Path("/dev/shm")  # noqa: S108  the folder made in it has a name of its own
     return memory if os.access(memory, os.W_OK) else None
 
@@ -94,17 +94,16 @@ class LeaseSubject:
         self.host = self.host_class(self.store, self.host_clock, NoWaiter())
         self.judge = self.judge_class(self.store, self.judge_clock)
         self.walks = 0
-        self.actions: dict[str, Callable[..., object]] = {
+        self.by_worker: dict[str, Callable[[int], object]] = {
             "ask": self.ask,
             "poll": self.poll,
             "try_take": self.try_take,
             "remaining": self.remaining,
             "release": self.release,
             "mint": self.mint,
-            "admit": self.admit,
             "die": self.die,
-            "pass_time": self.pass_time,
         }
+        self.by_nobody: dict[str, Callable[[], object]] = {"admit": self.admit, "pass_time": self.pass_time}
 
     # What a driver calls.
 
@@ -122,10 +121,14 @@ class LeaseSubject:
 
     def perform(self, action: str, arguments: Mapping[str, object]) -> object:
         """The action has happened; its answer by name, or as a duration."""
-        return self.actions[action](**arguments)
+        if action in self.by_nobody:
+            return self.by_nobody[action]()
+        worker = arguments["worker"]
+        assert isinstance(worker, int), "the model's workers are numbers"
+        return self.by_worker[action](worker)
 
     def observe(self) -> Mapping[str, object]:
-        """Every variable of the model: what the store holds, and what the workers and the act in flight hold."""
+        """What the store holds, and what the workers and the act in flight hold."""
         row = self.host.recorded(self.key)
         alive = {self.named(worker): worker for worker in range(len(self.lives))}
         return {
@@ -206,7 +209,7 @@ class LeaseSubject:
         return ANSWERS[type(self.judge.admit(self.key, act.worker, act.instant))]
 
     def die(self, worker: int) -> None:
-        """The process is gone with all it knew; one with a new name takes its place, and the host is told of the loss."""
+        """The process is gone; one with a new name takes its place, and the host is told of the loss."""
         self.host.connection_lost(self.named(worker))
         self.lives[worker] += 1
         self.termini[worker] = None

@@ -1,6 +1,7 @@
-"""Lease hosts and judges that are wrong on purpose: one joint of the runtime bent a class, driven on the real store.
+"""Lease hosts and judges that are wrong on purpose: one joint of the runtime bent in each.
 
-Step counts are those of the model: a lease lasts three ticks, so what needs its end takes a take and three ticks.
+Step counts are those of the model: a lease lasts three ticks, so what needs its end takes a take and three
+ticks.
 """
 
 from falsework.conformance.subject import runtime_twin
@@ -24,7 +25,7 @@ class _FreesOnDeath(LeaseHost):
     }
 )
 class HostThatFreesOnDeath(LeaseSubject):
-    """A lost connection is taken for a death, and the key goes to the next worker while an act may be in flight."""
+    """A lost connection is taken for a death, and frees the key while an act may be in flight."""
 
     host_class = _FreesOnDeath
 
