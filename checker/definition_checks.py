@@ -243,7 +243,7 @@ class Flow:
         place = place_in(self.stack[-1], node)
         self.changes.append(place)
         for loop in self.loops:
-            at_key = isinstance(key, ast.Name) and key.id == loop.keys[-1]
+            at_key = key is not None and ast.unparse(key) == loop.keys[-1]
             if loop.variable == variable and not at_key:
                 found = f"{ast.unparse(node)} changes what the loop goes over"
                 write = "a change at the loop's current key only, or a loop over the domain: for key in …"
@@ -341,4 +341,4 @@ def _loop_over(flow: Flow, node: ast.For) -> _Loop | None:
     variable = flow.variable_read(source)
     if variable is None:
         return None
-    return _Loop(variable, [key.id if isinstance(key, ast.Name) else None])
+    return _Loop(variable, [None if key is None else ast.unparse(key)])

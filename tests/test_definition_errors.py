@@ -113,6 +113,12 @@ def test_the_table_lists_the_codes_of_the_source_in_order() -> None:
     assert set(table) == codes_in_the_source()
 
 
+def test_the_example_of_the_table_is_what_is_printed() -> None:
+    printed = (ROOT / "tests" / "golden" / "definition_errors" / "M006-a-misspelled-variable.txt").read_text()
+    example = "\n".join(printed.splitlines()[:2])
+    assert f"```\n{example}\n```" in (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+
+
 def test_every_code_of_a_definition_is_tried() -> None:
     tried = {code for code, _ in CASES.values()} | set(ELSEWHERE)
     assert tried == {code for code in codes_in_the_table() if code.startswith("M")}

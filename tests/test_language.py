@@ -304,6 +304,31 @@ def test_everything_is_met_in_the_order_of_its_domain() -> None:
     assert list(house.stays)[:4] == [(Ward.NORTH, 0), (Ward.NORTH, 1), (Ward.NORTH, 2), (Ward.SOUTH, 0)]
 
 
+def test_a_loop_may_change_what_it_goes_over_at_its_current_key() -> None:
+    class Cleaning(House):
+        def wake(self, stay: tuple[Ward, Bed]) -> None:
+            self.stays[stay] = 2
+
+        @action
+        def clean_all(self) -> None:
+            for bed in self.clean:
+                self.clean.discard(bed)
+            for bed, guest in self.guests.items():
+                if guest is None:
+                    self.guests[bed] = Guest(Ward.NORTH)
+            for ward, bed in self.stays:
+                self.stays[ward, bed] = 0
+            for stay in self.stays:
+                self.wake(stay)
+            for place, _ in enumerate(self.waits):
+                self.waits[place] = 0
+
+    house = Cleaning()
+    house.clean_all()
+    assert (len(house.clean), count(guest is None for guest in house.guests.values())) == (0, 0)
+    assert (set(house.stays.values()), list(house.waits)) == ({2}, [0, 0])
+
+
 # --- time ----------------------------------------
 
 
