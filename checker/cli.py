@@ -31,6 +31,7 @@ BUILT_IN = {
     "simulate": ("falsework.cli_simulate", "random walks; never a proof"),
     "graph": ("falsework.cli_graph", "the state graph as dot, mermaid or networkx json"),
     "profile": ("falsework.cli_profile", "which variable explodes, which guard never decides"),
+    "mutate": ("falsework.cli_mutate", "each guard left out once: would anything notice?"),
 }
 EXIT_CODES = (
     "exit codes: 0 all that was asked holds · 10 violated, or not as declared · 11 vacuous · 12 incomplete · "

@@ -34,7 +34,9 @@ class Found:
     sources: set[int] = field(default_factory=set)
 
 
-class _Search:
+class Search:
+    """One search by one program: `sweep` counts it, and `run` also writes its traces, taken on the class."""
+
     def __init__(self, definition: Definition, bounds: Bounds, program: Program) -> None:
         self.definition = definition
         self.program = program
@@ -47,10 +49,15 @@ class _Search:
 
     # --- levels
 
-    def run(self, progress: Progress | None) -> Tally:
+    def sweep(self, progress: Progress | None = None) -> None:
+        """Every level; what is broken or reached stands in `found` and `reached` as sets of states."""
         frontier = self.start()
         while self.level_ends(frontier, progress):
             frontier = self.expand(frontier)
+
+    def run(self, progress: Progress | None) -> Tally:
+        """The tally, with its traces."""
+        self.sweep(progress)
         if self.tally.fault is None:
             self.write_traces()
         return self.tally
@@ -219,6 +226,6 @@ def fast(definition: Definition, bounds: Bounds | None = None, progress: Progres
     """The whole search, counted; raises Refused where the model cannot be lowered."""
     began = time.process_time()
     program = build(lower(definition))
-    tally = _Search(definition, bounds or Bounds(), program).run(progress)
+    tally = Search(definition, bounds or Bounds(), program).run(progress)
     tally.seconds = time.process_time() - began
     return tally

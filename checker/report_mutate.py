@@ -1,0 +1,79 @@
+"""What became of a model's mutants, as text: the score, the table of outcomes, the survivors by place."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from falsework.definition import Definition
+from falsework.mutate import CAUSES, Notice, Outcome
+from falsework.report_text import aligned, constants_text, number_of, subject_text
+
+_COLUMN = 60
+_WORDS = {
+    "invariant": "breaks {}",
+    "deadlock": "deadlock",
+    "domain": "breaks {}",
+    "fault": "fault: {}",
+    "witness": "{} is no longer reached",
+    "never fires": "{} no longer fires",
+    "premise": "a premise of {} is no longer true",
+}
+
+
+def mutants_text(definition: Definition, configuration: str, outcomes: Sequence[Outcome]) -> str:
+    """The first line says how many were killed; a survivor and an undecided mutant are named once more."""
+    who = "  ".join(filter(None, (subject_text(definition, configuration), constants_text(definition))))
+    blocks = [f"{_word(outcomes)}  {who}   {_score(outcomes)}"]
+    if outcomes:
+        blocks += [
+            "\n".join(aligned([["in", "without", "at", "outcome", "steps", "also"], *map(_row, outcomes)]))
+        ]
+        blocks += [_by_cause(outcomes)]
+    left = [outcome for outcome in outcomes if not outcome.killed]
+    if left:
+        blocks.append("\n".join(map(_left, left)))
+    return "\n\n".join(blocks)
+
+
+def _word(outcomes: Sequence[Outcome]) -> str:
+    causes = {outcome.cause for outcome in outcomes}
+    if not causes:
+        return "NO GUARD"
+    return "SURVIVED" if "survived" in causes else "UNDECIDED" if "undecided" in causes else "KILLED"
+
+
+def _score(outcomes: Sequence[Outcome]) -> str:
+    if not outcomes:
+        return "no action has a guard, so there is nothing to leave out"
+    killed = sum(outcome.killed for outcome in outcomes)
+    parts = [f"{number_of(len(outcomes), 'guard conjunct')}, each left out by itself"]
+    parts += [f"{killed} killed", f"score {killed / len(outcomes):.0%}"]
+    return " · ".join(parts)
+
+
+def _row(outcome: Outcome) -> list[str]:
+    mutant = outcome.mutant
+    first = outcome.notices[0] if outcome.notices else None
+    said = _said(first, outcome) if first else outcome.cause
+    steps = str(first.steps) if first and first.steps is not None else "-"
+    also = " ".join(f"{each.name or each.cause}:{each.steps}" for each in outcome.notices[1:])
+    return [mutant.method, _short(mutant.text), str(mutant.place), said, steps, also]
+
+
+def _said(notice: Notice, outcome: Outcome) -> str:
+    return _short(_WORDS[notice.cause].format(notice.name or outcome.text))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _COLUMN else text[: _COLUMN - 1] + "…"
+
+
+def _by_cause(outcomes: Sequence[Outcome]) -> str:
+    counted = Counter(outcome.cause for outcome in outcomes)
+    return "by cause: " + " · ".join(f"{cause} {counted[cause]}" for cause in CAUSES)
+
+
+def _left(outcome: Outcome) -> str:
+    mutant = outcome.mutant
+    return f"{outcome.cause} without {mutant.text} at {mutant.place}: {outcome.text}"
