@@ -176,9 +176,10 @@ class Flow:
                 for item in items:
                     changed = self._expression(item.context_expr, changed)
                 return self._block(body, changed)
-            case ast.Return(value=value):
-                if value is not None:
-                    self._expression(value, changed)
+            case ast.FunctionDef(body=body):
+                return self._ways([body], changed) or changed
+            case ast.Return():
+                self._expression(node, changed)
                 return None
             case ast.Assign(targets=targets, value=value):
                 return self._assign(targets, value, changed)
@@ -252,7 +253,11 @@ class Flow:
     # --- expressions ----------------------------------------
 
     def _expression(self, node: ast.AST, changed: bool) -> bool:
-        branch = isinstance(node, (ast.IfExp, ast.BoolOp, ast.Lambda, ast.GeneratorExp, ast.ListComp))
+        if isinstance(node, ast.IfExp):
+            changed = self._expression(node.test, changed)
+            ways = self._ways([[ast.Expr(node.body)], [ast.Expr(node.orelse)]], changed)
+            return bool(ways)
+        branch = isinstance(node, (ast.BoolOp, ast.Lambda, ast.GeneratorExp, ast.ListComp))
         self.branches += branch
         for child in ast.iter_child_nodes(node):
             changed = self._expression(child, changed)
