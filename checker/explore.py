@@ -19,7 +19,7 @@ from falsework.state import State
 from falsework.trace import Fault, Faulted, Label, Taken, Trace, instances, starts, take
 
 Progress = Callable[[Tally, int], None]
-"""Called after each level with the tally and the number of states that wait; may set `stop` for a full memory."""
+"""Called after each level with the tally and the number of waiting states; may set `stop` (a full memory)."""
 
 
 class _Search:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import models_for_reports as models
+import models_for_walks as small
 from command_line import MODELS, ROOT, Said, falsework
 from falsework import check
 from falsework.accounting import Tally
@@ -229,7 +230,7 @@ def test_every_value_of_a_parameter_survives_the_file_and_the_line() -> None:
     from falsework.definition import definition_of
     from falsework.trace import Label
 
-    definition = definition_of(models.Arguments)
+    definition = definition_of(small.Arguments)
     (action,) = definition.actions
     parameters = [tuple(domain.values()) for _, domain in action.parameters]
     assert [len(values) for values in parameters] == [2, 4, 4, 12, 13]

@@ -7,6 +7,7 @@ import networkx as nx
 import pytest
 
 import models_for_reports as models
+import models_for_walks as small
 from falsework.accounting import Bounds
 from falsework.definition import definition_of
 from falsework.errors import InputError
@@ -58,7 +59,7 @@ def test_every_edge_is_a_step_of_the_class() -> None:
 
 
 def test_parallel_edges_are_kept() -> None:
-    graph = state_graph(definition_of(models.Parallel))
+    graph = state_graph(definition_of(small.Parallel))
     assert graph.number_of_nodes() == 2
     # From each of the two states both actions lead to the other: hand-counted.
     assert sorted(str(data["label"]) for _, _, data in graph.edges(data=True)) == [
@@ -100,7 +101,7 @@ def test_every_state_and_every_step_is_drawn_once(form: str) -> None:
 
 
 def test_signs_that_would_end_a_label_are_written_otherwise() -> None:
-    definition = definition_of(models.Members)
+    definition = definition_of(small.Members)
     graph = state_graph(definition)
     assert "members {}" in drawn(graph, definition, "dot")
     assert "members ()" in drawn(graph, definition, "mermaid")

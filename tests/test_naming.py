@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import models_for_reports as models
+import models_for_walks as small
 from command_line import MODELS, ROOT
 from falsework.definition import definition_of
 from falsework.errors import InputError
@@ -183,7 +184,7 @@ def test_other_constants_make_another_class_and_leave_the_first_alone() -> None:
 )
 def test_a_constant_that_cannot_be_read(name: str, text: str, told: str) -> None:
     with pytest.raises(InputError) as problem:
-        with_constants(models.Constants, {name: text})
+        with_constants(small.Constants, {name: text})
     assert told in str(problem.value)
 
 
@@ -197,4 +198,4 @@ def test_a_constant_that_cannot_be_read(name: str, text: str, told: str) -> None
     ],
 )
 def test_a_constant_is_read_as_its_own_type(name: str, text: str, value: object) -> None:
-    assert definition_of(with_constants(models.Constants, {name: text})).constants[name] is value
+    assert definition_of(with_constants(small.Constants, {name: text})).constants[name] is value

@@ -3,6 +3,7 @@
 import pytest
 
 import models_for_reports as models
+import models_for_walks as small
 from falsework.definition import definition_of
 from falsework.errors import InputError
 from falsework.explore import explore
@@ -12,7 +13,7 @@ from falsework.profile import profile
 def test_guards_that_never_decide_are_named_at_their_line() -> None:
     # Three states, 0, 1 and 2. `rise` is disabled at 2 alone, by below(2); copy < 2 is false only there, and
     # after it; level < 3 is never false. `fall` is disabled at 0 alone.
-    made = profile(definition_of(models.Idle))
+    made = profile(definition_of(small.Idle))
     assert made.states == 3
     assert [(part.text, part.decided) for part in made.guards] == [
         ("self.below(2)", 1),
@@ -26,7 +27,7 @@ def test_guards_that_never_decide_are_named_at_their_line() -> None:
 
 def test_a_variable_is_worth_the_states_that_it_tells_apart() -> None:
     # Each of the two variables repeats the other: dropping either loses nothing.
-    made = profile(definition_of(models.Idle))
+    made = profile(definition_of(small.Idle))
     assert [(cost.name, cost.values, cost.without) for cost in made.variables] == [
         ("level", 3, 3),
         ("copy", 3, 3),
@@ -35,7 +36,7 @@ def test_a_variable_is_worth_the_states_that_it_tells_apart() -> None:
 
 def test_steps_to_known_states_are_counted_by_action() -> None:
     # rise leads to 1 and to 2, both new; fall from 1 and from 2 leads to 0, which is known.
-    made = profile(definition_of(models.Idle))
+    made = profile(definition_of(small.Idle))
     assert dict(made.fired) == {"rise": 2, "fall": 2}
     assert dict(made.duplicates) == {"fall": 2}
 

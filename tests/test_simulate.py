@@ -3,6 +3,7 @@
 import pytest
 
 import models_for_reports as models
+import models_for_walks as small
 from falsework.accounting import Bounds
 from falsework.definition import definition_of
 from falsework.errors import InputError
@@ -14,7 +15,7 @@ from falsework.trace import Faulted, replay
 
 
 def test_the_same_seed_walks_the_same_way() -> None:
-    definition = definition_of(models.Uneven)
+    definition = definition_of(small.Uneven)
     first, again = (simulate(definition, seed=5, walks=10, steps=20) for _ in range(2))
     other = simulate(definition, seed=6, walks=10, steps=20)
     assert first == again
@@ -43,13 +44,13 @@ def test_what_it_finds_is_broken_and_no_shorter_than_the_shortest(cls: type[Mode
 
 
 def test_a_walk_ends_where_the_system_may_stay_and_where_a_bound_cuts() -> None:
-    assert simulate(definition_of(models.Ending), walks=3).ends == {"terminal": 3}
-    assert simulate(definition_of(models.Cutting), walks=3).ends == {"cut": 3}
+    assert simulate(definition_of(small.Ending), walks=3).ends == {"terminal": 3}
+    assert simulate(definition_of(small.Cutting), walks=3).ends == {"cut": 3}
 
 
 def test_actions_are_drawn_alike_however_many_instances_they_have() -> None:
     # `one` has one instance, `many` a hundred; drawn by instance, `one` would come ten times in a thousand.
-    done = simulate(definition_of(models.Uneven), walks=1, steps=1000)
+    done = simulate(definition_of(small.Uneven), walks=1, steps=1000)
     assert 400 < done.taken["one"] < 600
 
 
