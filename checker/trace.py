@@ -95,7 +95,7 @@ def take(definition: Definition, action: Action, before: State, label: Label) ->
         return None
     except CutByBound:
         raise
-    except (Exception, SystemExit) as problem:  # noqa: BLE001  whatever an action raises is a fault of the model
+    except (Exception, SystemExit) as problem:  # noqa: BLE001  whatever an action raises is a fault
         raise faulted(definition, problem, action.place) from None
     if action.answer is None:
         if answer is not None:
