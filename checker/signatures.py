@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import math
 import typing
 from collections.abc import Iterator, Mapping
 from types import FunctionType
 from typing import Any
 
-from falsework.annotations import DomainProblem, cell
+from falsework.annotations import DomainProblem, cell, size
 from falsework.definition import (
     ACTION_KINDS,
     RESERVED,
@@ -22,6 +23,7 @@ from falsework.errors import DefinitionError, Place
 from falsework.language import Mark, Model, Row
 from falsework.source import class_place, function_place
 
+MOST_CALLS = 100_000
 _PROPERTY_KINDS = {"invariant": "state", "reachable": "witness", "terminal": "terminal"}
 
 
@@ -143,6 +145,9 @@ def action_of(
     parameters = tuple(
         (n, _domain(hints[n], constants, place, f"the parameter {n} of {name}")) for n in names
     )
+    if (calls := math.prod(size(domain) for _, domain in parameters)) > MOST_CALLS:
+        write = f"parameters of at most {MOST_CALLS} combinations: a search tries each of them in each state"
+        raise DefinitionError("M004", place, f"{name} has {calls} combinations of arguments", write)
     answer = None
     if hints.get("return", type(None)) is not type(None):
         answer = _domain(hints["return"], constants, place, f"the answer of {name}")
