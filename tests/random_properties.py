@@ -9,13 +9,13 @@ from oracle import Found, TooLarge
 from random_expressions import Expression, Scope
 from random_models import Models
 
-SIZES = {"large": (9_000, 250, 2), "middle": (2_500, 40, 1), "small": (400, 8, 0)}
+SIZES = {"large": (6_000, 200, 2), "middle": (1_800, 40, 1), "small": (240, 7, 0)}
 """The most executions of actions that a search may take, the fewest states, the number of dials."""
 
 
 def size(seed: int) -> str:
-    """One model in a hundred is large, three are middling; the others keep the suite quick."""
-    return "large" if seed % 100 == 0 else "middle" if seed % 25 == 0 else "small"
+    """One model in a hundred is large, four are middling; the others keep the suite quick."""
+    return "large" if seed % 100 == 0 else "middle" if seed % 50 in {20, 40} else "small"
 
 
 def drawn(seed: int) -> Description:

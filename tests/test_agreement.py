@@ -97,9 +97,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("seed", range(metafunc.config.getoption("--models")))
 
 
-def test_the_engines_agree(seed: int, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("drawn")
+
+
+def test_the_engines_agree(seed: int, folder: Path) -> None:
     drawn_case = case(seed)
-    with loaded(f"drawn_model_{seed}", drawn_case.source, tmp_path) as definition:
+    with loaded(f"drawn_model_{seed}", drawn_case.source, folder) as definition:
         for bounds, expected in drawn_case.expected:
             for name, engine in ENGINES.items():
                 tally = engine(definition, Bounds(**bounds))
@@ -113,7 +118,7 @@ def test_the_engines_agree(seed: int, tmp_path: Path) -> None:
 
 
 def assert_traces_execute(definition: Definition, tally: Tally) -> None:
-    """Executed on the class, a counterexample ends where its property is false, a witness where it is true."""
+    """Executed on the class, a counterexample ends in what is false, and a witness in what is true."""
     for name, found in tally.violations.items():
         assert is_broken_at_the_end(definition, name, tally, found.trace), (
             f"{name} is true at the end of {found.trace}"
