@@ -56,6 +56,8 @@ class Stop:
     unexpanded: int
 
 
+Progress = Callable[["Tally", int], None]
+"""Called after each level with the tally and the number of waiting states; may set `stop` (a full memory)."""
 PremiseKey = tuple[str, int, int]
 """The invariant, and the line and column of the `implies` call."""
 
@@ -119,7 +121,9 @@ class Tally:
             "coverage": {n: (c.enabled, c.fired, c.self_loops, c.cut) for n, c in self.coverage.items()},
             "premises": dict(self.premises),
             "cuts": {str(p): n for p, n in sorted(self.cuts.items(), key=str)},
-            "violations": {n: (v.steps, str([str(s) for s in v.trace.steps])) for n, v in sorted(self.violations.items())},
+            "violations": {
+                n: (v.steps, str([str(s) for s in v.trace.steps])) for n, v in sorted(self.violations.items())
+            },
             "witnesses": dict(self.witnesses),
             "fault": None if self.fault is None else (str(self.fault.place), len(self.fault.trace)),
             "stop": self.stop,

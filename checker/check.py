@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from falsework.accounting import DEFAULT_MAX_STATES, Bounds, Stop, Tally, Violation
+from falsework.accounting import DEFAULT_MAX_STATES, Bounds, Progress, Stop, Tally, Violation
 from falsework.definition import Definition, definition_of
 from falsework.errors import CutByBound, FalseworkError, InputError, ModelFault, Place, Refused
-from falsework.explore import Progress, explore
+from falsework.explore import explore
 from falsework.judge import broken_by, broken_in, judge
 from falsework.language import Model, deadlock, values_stay_in_domain
 from falsework.naming import with_constants

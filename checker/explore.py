@@ -8,18 +8,15 @@ depends on something that is no part of the state.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from falsework.accounting import Bounds, Stop, Tally, Violation
+from falsework.accounting import Bounds, Progress, Stop, Tally, Violation
 from falsework.definition import Action, Definition, Property
 from falsework.errors import CutByBound
 from falsework.judge import IMPURE, applies, judge, step_arguments
 from falsework.language import deadlock, values_stay_in_domain
 from falsework.state import State
 from falsework.trace import Fault, Faulted, Label, Taken, Trace, instances, starts, take
-
-Progress = Callable[[Tally, int], None]
-"""Called after each level with the tally and the number of waiting states; may set `stop` (a full memory)."""
 
 
 class _Search:

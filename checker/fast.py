@@ -11,9 +11,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from falsework.accounting import Bounds, Stop, Tally, Violation
+from falsework.accounting import Bounds, Progress, Stop, Tally, Violation
 from falsework.definition import Definition
-from falsework.explore import Progress
 from falsework.language import deadlock, values_stay_in_domain
 from falsework.lower import lower
 from falsework.program import Block, Event, Program, build
