@@ -1,4 +1,4 @@
-"""What a search counts and finds, the same for every engine, so that two searches can be compared line by line."""
+"""What a search counts and finds, the same for every engine, so that two searches can be compared."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Bounds:
 
 @dataclass
 class Coverage:
-    """One action: instances whose guards were true, those taken, those that changed nothing, those that a bound cut."""
+    """One action: instances with true guards, those taken, those that changed nothing, those that a bound cut."""
 
     enabled: int = 0
     fired: int = 0
@@ -66,8 +66,9 @@ PremiseKey = tuple[str, int, int]
 class Tally:
     """One search, counted.
 
-    `states` are distinct states at the end of steps that broke no step invariant; `transitions` are steps taken from expanded states;
-    `levels[d]` is how many states are first reached in d steps. A violating state is counted and not expanded.
+    `states` are the distinct states at the end of steps that broke no step invariant; `transitions` are the
+    steps taken from expanded states; `levels[d]` is how many states are first reached in d steps. A violating
+    state is counted and not expanded.
     """
 
     definition: Definition
@@ -97,7 +98,7 @@ class Tally:
                 self.premises[prop.name, line, column] = 0
 
     def witness_trace(self, name: str) -> Trace | None:
-        """The least shortest trace to the witness, rebuilt when it is first asked for; None where it was not reached."""
+        """The least shortest trace to the witness, rebuilt when first asked for; None where it was not reached."""
         if self.witnesses[name] is not None and name not in self.witness_traces and self.rebuild is not None:
             self.witness_traces[name] = self.rebuild(name)
         return self.witness_traces.get(name)
