@@ -25,7 +25,7 @@ class Bounds:
 
 @dataclass
 class Coverage:
-    """One action: instances with true guards, those taken, those that changed nothing, those that a bound cut."""
+    """One action: instances enabled, those taken, those that changed nothing, those cut by a bound."""
 
     enabled: int = 0
     fired: int = 0
@@ -98,7 +98,7 @@ class Tally:
                 self.premises[prop.name, line, column] = 0
 
     def witness_trace(self, name: str) -> Trace | None:
-        """The least shortest trace to the witness, rebuilt when first asked for; None where it was not reached."""
+        """The least shortest trace to the witness, rebuilt when first asked for; None if not reached."""
         if self.witnesses[name] is not None and name not in self.witness_traces and self.rebuild is not None:
             self.witness_traces[name] = self.rebuild(name)
         return self.witness_traces.get(name)
