@@ -212,6 +212,8 @@ def _findings(result: Result) -> list[Finding]:
         text = "no initial action has an instance whose guards are true"
         return [Finding("no-initial-state", text, definition.initials[0].place, definition.initials[0].name)]
     found = list(_unanswered(result))
+    if found:
+        return found
     if not definition.invariants:
         text = f"{definition.name} declares no invariant, so nothing was asked of its states"
         found.append(Finding("no-invariant", text, definition.place, definition.name))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import importlib.metadata
 import os
 import sys
 import traceback
@@ -53,6 +52,8 @@ class Command(Protocol):
 
 def commands() -> dict[str, tuple[str, str]]:
     """Every command with its module and one line on what it does; a built-in name cannot be taken over."""
+    import importlib.metadata
+
     found = dict(BUILT_IN)
     for point in sorted(importlib.metadata.entry_points(group=COMMANDS), key=lambda point: point.name):
         found.setdefault(point.name, (point.value, f"from {point.value}"))
@@ -91,7 +92,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    known = commands()
+    # A built-in command needs no look at what other packages offer, which costs more than a small check.
+    known = BUILT_IN if arguments and arguments[0] in BUILT_IN else commands()
     if arguments and arguments[0] in known:
         name = arguments[0]
         command = _load(known[name][0])

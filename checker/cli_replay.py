@@ -51,6 +51,10 @@ def _steps(args: argparse.Namespace) -> int:
     target = one_target(args.what, args.config, args.constants)
     definition = definition_at(target)
     trace = parsed(definition, args.steps)
+    if not trace.steps and trace.start is None:
+        raise InputError(
+            f"no step in {args.steps!r}; write them as the tables show them: 'acquire(0) expire()'"
+        )
     taken = _executed(definition, trace)
     number, broken = first_broken(definition, taken)
     who = "  ".join(

@@ -68,6 +68,12 @@ def run(args: argparse.Namespace) -> int:
         say(f"again          {trace_command(target.command, done.found.violation.trace)}")
         say("\n" + histogram(done))
         return Verdict.VIOLATED.exit_code
+    nothing = "" if definition.invariants else f"{definition.name} declares no invariant"
+    nothing = nothing or ("" if done.steps else "no step was taken")
+    if nothing:
+        say("  ".join(filter(None, (Verdict.VACUOUS.value, who, constants))) + f"   {spent}: {nothing}")
+        say("\n" + histogram(done))
+        return Verdict.VACUOUS.exit_code
     asked = number_of(len(definition.invariants), "invariant")
     say(
         "  ".join(filter(None, ("SAMPLED", who, constants)))

@@ -41,7 +41,7 @@ def shipped(group: str = MODELS) -> dict[str, str]:
 def find(name: str) -> list[Named]:
     """The models of that name: one, or every slice of a system, twins loaded too. Raises InputError."""
     where, _, cls_name = name.partition(":")
-    names = shipped()
+    names = {} if where.endswith(".py") else shipped()
     slices = _slices(where, names)
     if not slices and not cls_name and "." in where:
         prefix, _, last = where.rpartition(".")

@@ -165,3 +165,22 @@ class Idle(Model):
     @invariant
     def they_are_equal(self) -> bool:
         return self.level == self.copy
+
+
+class Still(Model):
+    """Nothing can happen, and nothing need."""
+
+    on: bool = False
+
+    @action
+    def switch(self) -> None:
+        require(self.on)
+        self.on = False
+
+    @terminal
+    def it_is_off(self) -> bool:
+        return not self.on
+
+    @invariant
+    def it_stays_off(self) -> bool:
+        return not self.on

@@ -214,6 +214,7 @@ def test_a_line_of_steps_is_executed(golden: Callable[[str, str], None]) -> None
 @pytest.mark.parametrize(
     "steps, told",
     [
+        ("", "no step in ''"),
         ("acquire(2)", "'2' is no value of 0..1; write one of: 0, 1"),
         ("acquire", "write acquire(worker)"),
         ("acquire(0", "'the end' instead of ')'"),
@@ -263,6 +264,13 @@ def test_simulate(golden: Callable[[str, str], None]) -> None:
     broken = falsework("simulate", TWIN, "--seed", "4")
     assert broken.code == 10
     golden("cli/simulate-broken", broken.all)
+
+
+def test_walks_that_ask_nothing_or_lead_nowhere_are_vacuous() -> None:
+    for cls in ("NoInvariant", "Still"):
+        path = "tests/models_for_walks.py" if cls == "Still" else MODELS
+        said = falsework("simulate", f"{path}:{cls}")
+        assert (said.code, said.out.split()[0]) == (11, "VACUOUS")
 
 
 @pytest.mark.parametrize("form", ["dot", "mermaid", "networkx-json"])

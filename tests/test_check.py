@@ -1,0 +1,105 @@
+"""One check believes no engine: asked is compared with answered, and what was found with the class."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import models_for_reports as models
+from falsework import check
+from falsework.accounting import Bounds, Tally, Violation
+from falsework.check import Result, confirm
+from falsework.definition import Definition, definition_of
+from falsework.errors import InputError, ModelFault
+from falsework.explore import Progress, explore
+from falsework.language import Model
+from falsework.trace import Label, Trace
+from falsework.verdict import Verdict
+
+
+def with_engine(monkeypatch: pytest.MonkeyPatch, change: Callable[[Tally], Any], cls: type[Model]) -> Result:
+    """The check of the class by an engine whose tally was changed."""
+
+    def engine(definition: Definition, bounds: Bounds, progress: Progress | None) -> Tally:
+        tally = explore(definition, bounds, progress)
+        change(tally)
+        return tally
+
+    monkeypatch.setattr(sys.modules["falsework.check"], "explore", engine)
+    return check(cls, engine="explore")
+
+
+def words(result: Result) -> list[str]:
+    return [finding.word for finding in result.findings]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda tally: tally.witnesses.clear(),
+        lambda tally: tally.coverage.pop("expire"),
+        lambda tally: tally.violations.update(something=Violation("something", Trace(None))),
+    ],
+)
+def test_an_engine_that_answers_something_else_gives_no_pass(
+    change: Callable[[Tally], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = with_engine(monkeypatch, change, models.Lease)
+    assert result.verdict is Verdict.ERROR
+    assert "not-answered" in words(result)
+
+
+@pytest.mark.parametrize(
+    "name, steps",
+    [
+        ("writes_never_go_back", (Label("acquire", (0,)), Label("expire"))),  # not broken there
+        ("writes_never_go_back", (Label("expire"),)),  # not enabled
+        ("holder_has_the_newest_token", ()),
+        ("deadlock", (Label("acquire", (0,)),)),
+        ("values_stay_in_domain", (Label("acquire", (0,)),)),
+    ],
+)
+def test_a_violation_that_the_class_does_not_confirm_is_an_error(
+    name: str, steps: tuple[Label, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = Violation(name, Trace(None, steps))
+    with pytest.raises((ModelFault, InputError)):
+        confirm(definition_of(models.Lease), found)
+    result = with_engine(monkeypatch, lambda tally: tally.violations.update({name: found}), models.Lease)
+    assert result.verdict is Verdict.ERROR
+    assert words(result) == ["not-confirmed"]
+    assert result.counterexamples == {}
+
+
+def test_a_terminal_state_is_no_deadlock_on_the_class_either() -> None:
+    steps = [Label("acquire", (0,)), Label("expire")] * 3
+    with pytest.raises(ModelFault, match="deadlock is not broken"):
+        confirm(definition_of(models.Lease), Violation("deadlock", Trace(None, tuple(steps))))
+
+
+def test_after_a_violation_what_was_not_met_is_not_decided() -> None:
+    first, every = (check(models.TokenOfAnother, every=every) for every in (False, True))
+    assert first.answers()["a_worker_wakes_late"] == "not decided"
+    assert "witness-not-reached" not in words(first)
+    assert set(every.answers()) == set(every.asked)
+
+
+def test_a_stop_outweighs_what_was_not_met() -> None:
+    # The model has two states, one step apart: with two steps the search is complete, with one it is not.
+    assert check(models.WitnessNotReached, max_depth=2).verdict is Verdict.VACUOUS
+    result = check(models.WitnessNotReached, max_depth=1)
+    assert result.verdict is Verdict.INCOMPLETE
+    assert set(result.answers().values()) == {"not decided"}
+
+
+@pytest.mark.parametrize("engine", ["explore", "fast"])
+def test_constants_are_given_by_name(engine: str) -> None:
+    # 33 and 235 states: counted by another program, which shares nothing with this one.
+    assert check(models.Lease, engine=engine, GRANTS=2).tally.states == 33
+    assert check(models.Lease, engine=engine, WORKERS=3).tally.states == 235
+
+
+def test_an_engine_that_is_not_known() -> None:
+    with pytest.raises(InputError, match="no engine 'quick'; write one of: auto, explore, fast"):
+        check(models.Lease, engine="quick")
