@@ -6,7 +6,7 @@ from falsework import DefinitionError, InputError, Verdict, check
 from falsework.language import Model
 from falsework.naming import find
 from falsework.trace import replay
-from regress_public import situations
+from regress_public import interleavings, situations
 
 each_engine = pytest.mark.parametrize("engine", ["explore", "fast"])
 
@@ -49,11 +49,11 @@ def test_a_first_state_that_violates_is_seen(engine: str) -> None:
 def test_a_misspelled_name_is_an_error() -> None:
     """A typing slip in the name of what to check gave a pass."""
     with pytest.raises(InputError, match="NUMBRES"):
-        check(situations.FiveBits, NUMBRES=3)
+        check(interleavings.FiveBits, NUMBRES=3)
     with pytest.raises(InputError, match="FiveBitz"):
-        find("regress_public.situations:FiveBitz")
+        find("regress_public.interleavings:FiveBitz")
     with pytest.raises(InputError, match="engine"):
-        check(situations.FiveBits, engine="fats")
+        check(interleavings.FiveBits, engine="fats")
 
 
 def test_a_choice_inside_an_action_is_an_error() -> None:

@@ -12,7 +12,7 @@ from falsework.definition import definition_of
 from falsework.explore import explore
 from falsework.graph import state_graph
 from falsework.trace import replay
-from regress_public import situations
+from regress_public import interleavings, situations
 
 ENGINES: dict[str, Callable[..., Tally]] = {"explore": explore}
 if importlib.util.find_spec("falsework.fast") is not None:
@@ -71,14 +71,14 @@ def test_rebuilding_the_trace_counts_nothing(engine: str) -> None:
 @each_engine
 def test_a_process_and_a_number_are_not_mixed_up(engine: str) -> None:
     """T17: a reduction exchanged the counter's values with the processes' names. There are 8 states."""
-    tally = search(engine, situations.LockedCounter)
+    tally = search(engine, interleavings.LockedCounter)
     assert (tally.states, tally.violations) == (8, {})
 
 
 @each_engine
 def test_steps_that_depend_on_each_other_are_both_orders_tried(engine: str) -> None:
     """T18: dependent steps were taken for independent and a violation hidden: 10 states, -1 after 4 steps."""
-    tally = search(engine, situations.Escrow)
+    tally = search(engine, interleavings.Escrow)
     assert tally.states == 10
     found = tally.violations["the_escrow_covers_what_is_paid"]
     assert [str(label) for label in found.trace.steps] == ["withdraw()", "withdraw()", "sign()", "pay()"]
@@ -87,7 +87,7 @@ def test_steps_that_depend_on_each_other_are_both_orders_tried(engine: str) -> N
 @each_engine
 def test_every_printed_step_can_be_taken(engine: str) -> None:
     """T20: a step was printed that the model does not have. 32 states; the shortest way flips each once."""
-    tally = search(engine, situations.FiveBits)
+    tally = search(engine, interleavings.FiveBits)
     assert tally.levels == [1, 5, 10, 10, 5, 1]
     found = tally.violations["some_bit_is_off"]
     assert [str(label) for label in found.trace.steps] == [f"flip({bit})" for bit in range(5)]
@@ -99,7 +99,7 @@ def test_every_printed_step_can_be_taken(engine: str) -> None:
 @pytest.mark.parametrize("reads", [True, False])
 def test_a_redundant_read_removes_no_outcome(engine: str, reads: bool) -> None:
     """T21: a read to no effect took interleavings away: 00, 01, 10, 11 are reached with it and without."""
-    result = check(situations.RedundantRead, engine=engine, READS=reads)
+    result = check(interleavings.RedundantRead, engine=engine, READS=reads)
     assert set(result.tally.witnesses) == {
         "neither_is_seen",
         "only_k_is_seen",
@@ -113,7 +113,7 @@ def test_a_redundant_read_removes_no_outcome(engine: str, reads: bool) -> None:
 @each_engine
 def test_two_who_only_offer_are_stuck(engine: str) -> None:
     """T23: one search mode missed a stuck rendezvous that another found. Stuck at once, in every engine."""
-    assert {n: found.steps for n, found in search(engine, situations.BothOffer).violations.items()} == {
+    assert {n: found.steps for n, found in search(engine, interleavings.BothOffer).violations.items()} == {
         "deadlock": 0
     }
 
@@ -121,7 +121,7 @@ def test_two_who_only_offer_are_stuck(engine: str) -> None:
 @each_engine
 def test_a_step_that_changes_nothing_is_a_step(engine: str) -> None:
     """T23, the pair: where only self-loops are enabled nothing is stuck, and the coverage shows it."""
-    tally = search(engine, situations.Spins)
+    tally = search(engine, interleavings.Spins)
     assert tally.violations == {}
     offers = tally.coverage["offer"]
     assert (offers.fired, offers.self_loops, tally.states) == (2, 2, 1)
