@@ -41,9 +41,10 @@ class Reason:
 
 def source_file(place: Place) -> str:
     """The file that a printed place stands for."""
+    ending = place.file.rpartition("/")[2]
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        if file is not None and name != "__main__" and display_path(name, file) == place.file:
+        if file and file.endswith(ending) and name != "__main__" and display_path(name, file) == place.file:
             return str(file)
     return place.file
 
