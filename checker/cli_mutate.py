@@ -1,7 +1,7 @@
-"""Leaves out one conjunct of a guard at a time, and says which invariant, witness or deadlock notices.
+"""Leaves out one conjunct of a guard at a time, and says which invariant notices, if any.
 
 A survivor is a guard that decides nothing, or one whose absence nothing declared is false of: an invariant
-or a witness is missing. Exit code 10 says that one survived, 12 that one could not be decided, 11 that there
+is missing. Exit code 10 says that one survived, 12 that one could not be decided, 11 that there
 is no guard.
 
 example: falsework mutate my_model.py:Lease

@@ -3,6 +3,9 @@
 It is left out of the expressions, not of the class: what a mutant breaks is executed again by evaluating them
 one by one, and the program printed from them is not believed. The guards of initial actions stay as they are:
 they say what there is at first, not what may happen then.
+
+Without a guard there are more steps and none fewer. So no witness is lost and no action falls silent: what
+can notice is an invariant, a state without a step, a domain, or a fault of the model.
 """
 
 from __future__ import annotations
@@ -28,9 +31,7 @@ from falsework.source import conjuncts, function_node, helper_called, named_obje
 from falsework.trace import Label
 
 DEFAULT_BOUNDS = Bounds(max_states=200_000, every=True)
-CAUSES = (
-    "invariant", "deadlock", "domain", "fault", "witness", "never fires", "premise", "survived", "undecided",
-)  # fmt: skip
+CAUSES = ("invariant", "deadlock", "domain", "fault", "survived", "undecided")
 """What a mutant can end as; only the last two are no kill."""
 
 
@@ -50,11 +51,11 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Notice:
-    """What tells the mutant from the model: the cause, of which property or action, in how many steps."""
+    """What tells the mutant from the model: the cause, of which property, in how many steps."""
 
     cause: str
     name: str
-    steps: int | None = None
+    steps: int
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ def kill(definition: Definition, mutant: Mutant, bounds: Bounds = DEFAULT_BOUNDS
     except Refused as refusal:
         return Outcome(mutant, (), text=f"cannot be lowered: {refusal.code} {refusal.found}", decided=False)
     search = _swept(definition, lowered, bounds)
-    broken = sorted(_broken(definition, model, search), key=lambda notice: notice.steps or 0)
+    broken = sorted(_broken(definition, model, search), key=lambda notice: notice.steps)
     tally = search.tally
     if broken:
         walk = _Walk(lowered, search)
@@ -151,8 +152,7 @@ def kill(definition: Definition, mutant: Mutant, bounds: Bounds = DEFAULT_BOUNDS
     if tally.stop is not None:
         text = f"stopped by {tally.stop.bound} {tally.stop.limit:,}"
         return Outcome(mutant, (), text=text, decided=False)
-    missing = tuple(_missing(model.tally, tally))
-    return Outcome(mutant, missing, text="" if missing else _difference(model.tally, tally))
+    return Outcome(mutant, (), text=_difference(model.tally, tally))
 
 
 def outcomes(definition: Definition, bounds: Bounds = DEFAULT_BOUNDS) -> list[Outcome]:
@@ -209,19 +209,6 @@ def _broken(definition: Definition, model: _Model, search: Search) -> Iterator[N
             yield Notice(cause, "" if name == FAULT else name, broken[name])
 
 
-def _missing(model: Tally, tally: Tally) -> Iterator[Notice]:
-    """What happens in the model and never in the mutant."""
-    for name, steps in model.witnesses.items():
-        if steps is not None and tally.witnesses[name] is None:
-            yield Notice("witness", name)
-    for name, covered in model.coverage.items():
-        if covered.fired and not tally.coverage[name].fired:
-            yield Notice("never fires", name)
-    for key, times in model.premises.items():
-        if times and not tally.premises[key]:
-            yield Notice("premise", key[0])
-
-
 def _difference(model: Tally, tally: Tally) -> str:
     if (model.states, model.transitions) == (tally.states, tally.transitions):
         return "the same states and transitions: it decides nothing here"
@@ -247,7 +234,7 @@ class _Walk:
 
     def to(self, notice: Notice) -> tuple[Label, ...]:
         """The labels of a least trace to what is noticed; an error of falsework's own if there is none."""
-        name, steps = notice.name or FAULT, notice.steps or 0
+        name, steps = notice.name or FAULT, notice.steps
         found = self.search.found[name]
         if not steps or name == deadlock or (found.states and not found.sources and name == FAULT):
             labels, codes = self._along(steps, found.states)

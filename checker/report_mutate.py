@@ -15,9 +15,6 @@ _WORDS = {
     "deadlock": "deadlock",
     "domain": "breaks {}",
     "fault": "fault: {}",
-    "witness": "{} is no longer reached",
-    "never fires": "{} no longer fires",
-    "premise": "a premise of {} is no longer true",
 }
 
 
@@ -56,7 +53,7 @@ def _row(outcome: Outcome) -> list[str]:
     mutant = outcome.mutant
     first = outcome.notices[0] if outcome.notices else None
     said = _said(first, outcome) if first else outcome.cause
-    steps = str(first.steps) if first and first.steps is not None else "-"
+    steps = str(first.steps) if first else "-"
     also = " ".join(f"{each.name or each.cause}:{each.steps}" for each in outcome.notices[1:])
     return [mutant.method, _short(mutant.text), str(mutant.place), said, steps, also]
 
