@@ -61,11 +61,12 @@ def function_node(function: Callable[..., Any]) -> ast.FunctionDef:
     try:
         return _functions(code.co_filename)[code.co_name, code.co_firstlineno]
     except (*_READ, KeyError):
+        write = "the model in an imported file, not at a prompt or under exec; after an edit, start again"
         raise DefinitionError(
             "M001",
             Place(display_path(function.__module__, code.co_filename), code.co_firstlineno),
             f"the source of {function.__qualname__} cannot be read there",
-            "the model in a file that is imported, not at a prompt or under exec; after an edit, start again",
+            "a def instead of the lambda" if code.co_name == "<lambda>" else write,
         ) from None
 
 
@@ -141,6 +142,8 @@ def conjuncts(node: ast.expr) -> list[ast.expr]:
 def named_object(function: Callable[..., Any], node: ast.expr) -> object:
     """What a plain or dotted name around the function stands for; None where it is a local or unknown."""
     if isinstance(node, ast.Name):
+        if node.id in own_names(function):
+            return None
         free = function.__code__.co_freevars
         if node.id in free:
             return _content((function.__closure__ or ())[free.index(node.id)])
@@ -149,6 +152,11 @@ def named_object(function: Callable[..., Any], node: ast.expr) -> object:
         owner = named_object(function, node.value)
         return getattr(owner, node.attr, None) if owner is not None and not isinstance(owner, type) else None
     return None
+
+
+def own_names(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The parameters and locals of the function."""
+    return (*function.__code__.co_varnames, *function.__code__.co_cellvars)
 
 
 def _content(cell: CellType) -> object:

@@ -17,12 +17,18 @@ V = TypeVar("V")
 R = TypeVar("R", bound="Record")
 _UNBOUND = "this collection is an initial value of a class; read it through an instance of the model"
 
+_FROM_THE_FIELDS = (
+    "__init__", "__new__", "__post_init__", "__eq__", "__bool__", "__len__", "__getattribute__",
+)  # fmt: skip
+"""What a record has of its fields alone, lest two engines differ in it."""
+
 
 @dataclass_transform(frozen_default=True)
 class Record:
     """A frozen record of scalars, options and records; change it with `replace`."""
 
     def __init_subclass__(cls) -> None:
+        odd = [name for name in _FROM_THE_FIELDS if name in vars(cls)]
         try:
             dataclasses.dataclass(frozen=True)(cls)
         except (TypeError, ValueError) as problem:
@@ -34,6 +40,15 @@ class Record:
                 f"the record {cls.__name__} has {what}",
                 "fields whose values cannot change, those with a default last",
             ) from None
+        fields = dataclasses.fields(cls)  # type: ignore[arg-type]
+        odd += [f.name for f in fields if not (f.init and f.compare) or f.kw_only]
+        if odd:
+            raise DefinitionError(
+                "M031",
+                place_of_caller(__file__),
+                f"the record {cls.__name__} says itself what {odd[0]} is",
+                "plain fields alone: a record is made from them in order, and equal where they are",
+            )
         # The base's own take their place, so that a decorator @dataclass(frozen=True) besides does no harm.
         del cls.__setattr__, cls.__delattr__
 
