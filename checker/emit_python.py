@@ -166,7 +166,7 @@ class Printer:
             case "pick":
                 return self._pick(node)
             case "clamp":
-                return self.value(node.args[0])
+                return f"(i if 0 <= (i := {self.value(node.args[0])}) < {node.args[1].value} else 0)"
         return f"(1 if {self.condition(node)} else 0)"
 
     def _table(self, node: Node) -> str:
@@ -225,7 +225,7 @@ def shared(roots: Iterable[Node]) -> dict[int, Node]:
             height[node.index] = 1 + max(visit(arg) for arg in node.args)
             if height[node.index] >= NESTING:
                 named[node.index] = node
-        elif node.op != "clamp":
+        else:
             named[node.index] = node
         return 0 if node.index in named else height[node.index]
 

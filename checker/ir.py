@@ -28,7 +28,7 @@ class Node:
     """An interned expression: operation, arguments, interval, the slots it reads, its table if it has one.
 
     Ops: const (value), slot (a large slot's code), table (one small slot), add, mul, floordiv, mod, lt, eq,
-    not, and, or, ite, pick, and clamp (its first argument, known to be an index below the second).
+    and clamp (its first argument where that is an index below the second, else 0).
     """
 
     __slots__ = ("args", "high", "index", "low", "op", "support", "table", "value")
@@ -65,7 +65,7 @@ _APPLY: dict[str, Callable[[Sequence[int]], int]] = {
     "and": lambda v: int(all(v)),
     "or": lambda v: int(any(v)),
     "ite": lambda v: v[1] if v[0] else v[2],
-    "clamp": lambda v: v[0],
+    "clamp": lambda v: v[0] if 0 <= v[0] < v[1] else 0,
     "pick": lambda v: v[1 + v[0]] if 0 <= v[0] < len(v) - 1 else v[1],
 }
 
@@ -294,8 +294,7 @@ class Pool:
         if len(ways) == 2 and (index.low, index.high) == (0, 1):
             return self.ite(index, ways[1], ways[0])
         if index.low < 0 or index.high >= len(ways):
-            inside = self.and_(self.le(self.false, index), self.lt(index, self.const(len(ways))))
-            index = self._clamped(self.ite(inside, index, self.false), len(ways))
+            index = self._clamped(index, len(ways))
             if index.constant:
                 return ways[index.value]
         if index.table:
@@ -308,19 +307,10 @@ class Pool:
         return self._build("pick", (index, *ways), min(w.low for w in ways), max(w.high for w in ways))
 
     def _clamped(self, index: Node, size: int) -> Node:
-        """The same index, its interval told: the condition of the `ite` keeps it inside."""
+        """The index where it lies below the size, else 0: a read there cannot fail, wherever printed."""
         if index.low >= 0 and index.high < size:
             return index
-        key = ("clamp", index.index, size)
-        return self._intern(
-            key,
-            "clamp",
-            (index, self.const(size)),
-            0,
-            max(index.low, 0),
-            min(index.high, size - 1),
-            index.support,
-        )
+        return self._build("clamp", (index, self.const(size)), 0, max(min(index.high, size - 1), 0))
 
     def rebuild(self, node: Node, args: Sequence[Node]) -> Node:
         """The same operation over other arguments, folded anew."""

@@ -17,6 +17,7 @@ from falsework.lower_values import (
     Inst,
     Items,
     Mismatch,
+    Option,
     SymbolicState,
     Value,
     constant,
@@ -216,6 +217,11 @@ class _Lowering:
         codes, outside = self.codes(run.state)
         if action.answer is not None:
             outside = self.pool.or_(outside, store(self.pool, action.answer, answer)[1])
+        else:
+            answered = run.simplify(answer.present if isinstance(answer, Option) else self.pool.true)
+            if answered is not self.pool.false:
+                text = f"{action.name} answers and declares no answer"
+                run.guards.append(Guard("fault", answered, action.place, text))
         outside = run.facts.simplify(outside)
         facts = run.facts.given(outside, holds=False) if not outside.constant else run.facts
         codes = {slot: facts.simplify(code) for slot, code in codes.items()}
@@ -270,7 +276,7 @@ class _Lowering:
     def _bool(self, answer: Value, prop: Property) -> Node:
         from falsework.lower_values import Num, kind
 
-        if not isinstance(answer, Num) or answer.node.low < 0 or answer.node.high > 1:
+        if not isinstance(answer, Num) or not answer.flag:
             raise Refused(
                 "P005",
                 prop.place,

@@ -12,6 +12,7 @@ from typing import Any
 
 from falsework import language
 from falsework.definition_checks import helper_called, named_object
+from falsework.errors import DefinitionError
 from falsework.ir import Node
 from falsework.lower_context import Frame
 from falsework.lower_expressions import BoundMethod
@@ -49,7 +50,8 @@ class Calls(Loops, ABC):
                 own_name = next(iter(frame.function.__code__.co_varnames))
                 return self.inline(helper, [frame.locals[own_name]], node)
             return self._method(node, node.func)
-        known = named_object(frame.function, node.func)
+        called = isinstance(node.func, ast.Name) and node.func.id in frame.locals
+        known = None if called else named_object(frame.function, node.func)
         word = (
             getattr(self, f"word_{known.__name__}", None)
             if callable(known) and hasattr(known, "__name__")
@@ -109,9 +111,19 @@ class Calls(Loops, ABC):
             raise self.refuse(
                 node, "P003", f"{function.__name__} calls itself", "a loop over a finite domain"
             )
+        try:
+            function_node(function)
+        except DefinitionError:
+            write = "a function under a def of its own in a file"
+            raise self.refuse(node, "P003", f"{function.__name__}, which has no source", write) from None
         arguments = [*leading, *(self.value(argument) for argument in node.args)]
-        keywords = {k.arg: self.value(k.value) for k in node.keywords if k.arg is not None}
-        return self.run(function, arguments, keywords, node)
+        return self.run(function, arguments, self.keywords(node), node)
+
+    def keywords(self, node: ast.Call) -> dict[str, Value]:
+        """The arguments given by name."""
+        if any(k.arg is None for k in node.keywords):
+            raise self.refuse(node, "P003", f"the arguments of {ast.unparse(node)}", "each one by its name")
+        return {k.arg: self.value(k.value) for k in node.keywords if k.arg is not None}
 
     def run(
         self,
@@ -128,7 +140,8 @@ class Calls(Loops, ABC):
         for name, default in zip(names[len(names) - len(defaults) :], defaults, strict=True):
             locals_.setdefault(name, constant(self.pool, default))
         missing = [name for name in names if name not in locals_]
-        if node is not None and (missing or len(arguments) > len(names) or set(keywords) - set(names)):
+        odd = len(arguments) > len(names) or set(keywords) - set(names[len(arguments) :])
+        if node is not None and (missing or odd):
             raise self.refuse(
                 node,
                 "P003",
@@ -154,7 +167,11 @@ class Calls(Loops, ABC):
     def _record(self, cls: type[Record], node: ast.Call) -> Value:
         fields = dataclasses.fields(cls)  # type: ignore[arg-type]
         given = dict(zip((f.name for f in fields), (self.value(a) for a in node.args), strict=False))
-        given |= {k.arg: self.value(k.value) for k in node.keywords if k.arg is not None}
+        by_name = self.keywords(node)
+        if len(node.args) > len(fields) or set(by_name) & set(given):
+            names = ", ".join(f.name for f in fields)
+            raise self.refuse(node, "P003", f"the arguments of {ast.unparse(node)}", names)
+        given |= by_name
         for f in fields:
             if f.name not in given:
                 if f.default is dataclasses.MISSING:
@@ -202,7 +219,7 @@ class Calls(Loops, ABC):
         premise, conclusion = self.test(node.args[0]), self.test(node.args[1])
         if self.judging:
             self.premises.append((node.lineno, node.col_offset, self.pool.and_(self.path(), premise)))
-        return Num(self.pool.implies(premise, conclusion))
+        return Num(self.pool.implies(premise, conclusion), flag=True)
 
     def word_replace(self, node: ast.Call) -> Value:
         owner = self.value(node.args[0])
@@ -229,10 +246,10 @@ class Calls(Loops, ABC):
         )
 
     def word_bool(self, node: ast.Call) -> Value:
-        return Num(self.test(node.args[0]))
+        return Num(self.test(node.args[0]), flag=True)
 
     def word_int(self, node: ast.Call) -> Value:
-        return self.number(self.value(node.args[0]), node.args[0])
+        return self.plain(self.value(node.args[0]), node.args[0])
 
     def word_abs(self, node: ast.Call) -> Value:
         number = self.number(self.value(node.args[0]), node.args[0]).node

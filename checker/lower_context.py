@@ -169,19 +169,20 @@ class Context:
     def _join_locals(
         self, condition: Node, ours: dict[str, Value], theirs: dict[str, Value], alive: Node, alive_too: Node
     ) -> dict[str, Value]:
-        """A local that only one way has is taken from it: the other ended, or Python would fail too."""
+        """Where both ways go on, a local is what it is after either; one that only one way has is no more."""
         joined: dict[str, Value] = {}
         for name in {**ours, **theirs}:
             a, b = ours.get(name), theirs.get(name)
-            if a is None or alive is self.pool.false:
-                joined[name] = b if b is not None else a  # type: ignore[assignment]
-            elif b is None or alive_too is self.pool.false or a is b:
-                joined[name] = a
-            else:
+            if alive is self.pool.false or alive_too is self.pool.false:
+                only = b if alive is self.pool.false else a
+                if only is not None:
+                    joined[name] = only
+            elif a is not None and b is not None:
                 try:
                     joined[name] = choose(self.pool, condition, a, b)
                 except Mismatch:
-                    continue  # two kinds under one name: a later use is refused as unknown
+                    continue  # two kinds under one name: a later use is refused, as that of a name
+                    # which only one of two ways gives a value
         return joined
 
     def join(self, condition: Node, ours: Any, theirs: Any, name: str) -> Any:
@@ -254,4 +255,9 @@ class Context:
 
             raise self.refuse(node, "P005", f"{ast.unparse(node)} is {kind(value)}", "an int or a bool here")
         node_here = self.simplify(value.node)
-        return value if node_here is value.node else Num(node_here, value.cap)
+        return value if node_here is value.node else Num(node_here, value.cap, value.flag)
+
+    def plain(self, value: Value, node: ast.AST) -> Num:
+        """The value as an int that is no bool."""
+        number = self.number(value, node)
+        return Num(number.node, number.cap)

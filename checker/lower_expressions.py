@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from types import FunctionType, ModuleType
 from typing import Any
 
-from falsework.domains import Domain, MapOf, SeqOf, SetOf, TupleOf
+from falsework.domains import Domain, MapOf, SeqOf, SetOf
 from falsework.errors import DefinitionError
 from falsework.ir import Node
 from falsework.lower_context import Context
@@ -33,6 +33,7 @@ from falsework.lower_values import (
     pick,
     same,
 )
+from falsework.source import own_names
 from falsework.values import Record
 
 
@@ -70,15 +71,18 @@ class Expressions(Context):
         frame = self.frames[-1]
         if node.id in frame.locals:
             return frame.locals[node.id]
+        if node.id in own_names(frame.function):
+            write = "a local that every way here gives a value, of one kind"
+            raise self.refuse(node, "P002", f"the local {node.id}", write)
+        code = frame.function.__code__
+        if node.id in code.co_freevars:
+            place = code.co_freevars.index(node.id)
+            return constant(self.pool, (frame.function.__closure__ or ())[place].cell_contents)
         for scope in (frame.function.__globals__, vars(builtins)):
             if node.id in scope:
                 return constant(self.pool, scope[node.id])
-        free = dict(zip(frame.function.__code__.co_freevars, frame.function.__closure__ or (), strict=False))
-        if node.id in free:
-            return constant(self.pool, free[node.id].cell_contents)
-        raise self.refuse(
-            node, "P002", f"the name {node.id}", "a parameter, a local of one kind, or a name of the module"
-        )
+        write = "a parameter, a local, or a name of the module"
+        raise self.refuse(node, "P002", f"the name {node.id}", write)
 
     def _attribute(self, node: ast.Attribute) -> Value:
         match owner := self.value(node.value):
@@ -142,10 +146,11 @@ class Expressions(Context):
     # --- arithmetic
 
     def _binop(self, node: ast.BinOp) -> Value:
-        left, right = (
-            self.number(self.value(node.left), node.left),
-            self.number(self.value(node.right), node.right),
-        )
+        one, two = self.value(node.left), self.value(node.right)
+        return self.arithmetic(node, self.number(one, node.left), self.number(two, node.right))
+
+    def arithmetic(self, node: ast.BinOp | ast.AugAssign, left: Num, right: Num) -> Value:
+        """Two numbers under the node's operator."""
         pool = self.pool
         match node.op:
             case ast.Add():
@@ -164,16 +169,17 @@ class Expressions(Context):
                     )
                 divide = pool.floordiv if isinstance(node.op, ast.FloorDiv) else pool.mod
                 return Num(divide(left.node, right.node.value))
-        raise self.refuse(node, "P002", f"the operator in {ast.unparse(node)}", "+ - * // %")
+        write = "+= -= *= //= %=" if isinstance(node, ast.AugAssign) else "+ - * // %"
+        raise self.refuse(node, "P002", f"the operator in {ast.unparse(node)}", write)
 
     def _unaryop(self, node: ast.UnaryOp) -> Value:
         if isinstance(node.op, ast.Not):
-            return Num(self.pool.not_(self.test(node.operand)))
+            return Num(self.pool.not_(self.test(node.operand)), flag=True)
         operand = self.number(self.value(node.operand), node.operand)
         if isinstance(node.op, ast.USub):
             return Num(self.pool.mul(operand.node, self.pool.const(-1)))
         if isinstance(node.op, ast.UAdd):
-            return operand
+            return self.plain(operand, node)
         raise self.refuse(node, "P002", f"the operator in {ast.unparse(node)}", "- or not")
 
     def _boolop(self, node: ast.BoolOp) -> Value:
@@ -203,7 +209,8 @@ class Expressions(Context):
             and isinstance(rest, Num)
             and rest.node is pool.truth(rest.node)
         ):
-            return Num(pool.and_(truth, rest.node) if conjunction else pool.or_(truth, rest.node))
+            joined = pool.and_(truth, rest.node) if conjunction else pool.or_(truth, rest.node)
+            return Num(joined, flag=value.flag and rest.flag)
         return choose(pool, goes_on, rest, value)
 
     def narrowed(self, value: Value) -> Value:
@@ -258,7 +265,7 @@ class Expressions(Context):
 
     def _compare(self, node: ast.Compare) -> Value:
         parts: list[Node] = []
-        depth, outer = len(self.conditions), self.facts
+        depth, outer, outside = len(self.conditions), self.facts, self.conditional
         left_node, left = node.left, self.value(node.left)
         try:
             for op, right_node in zip(node.ops, node.comparators, strict=True):
@@ -268,13 +275,14 @@ class Expressions(Context):
                 if part is self.pool.false:
                     break
                 if len(node.ops) > 1 and not part.constant:
+                    self.conditional = outside + 1
                     self.conditions.append(part)
                     self.facts = self.facts.given(part)
                 left_node, left = right_node, right
         finally:
             del self.conditions[depth:]
-            self.facts = outer
-        return Num(self.pool.and_(*parts))
+            self.facts, self.conditional = outer, outside
+        return Num(self.pool.and_(*parts), flag=True)
 
     def _one_comparison(
         self,
@@ -288,7 +296,8 @@ class Expressions(Context):
         pool = self.pool
         match op:
             case ast.Is() | ast.IsNot():
-                if not any(isinstance(side, (Member, Option, Py)) for side in (left, right)):
+                sides = (left, right)
+                if not (any(map(_one_object, sides)) or all(_one_object(s, bools=True) for s in sides)):
                     raise self.refuse(
                         node,
                         "P004",
@@ -299,7 +308,7 @@ class Expressions(Context):
                 return equal if isinstance(op, ast.Is) else pool.not_(equal)
             case ast.Eq() | ast.NotEq():
                 self._below_cap(op, left, right, node)
-                equal = self._equal(left, right)
+                equal = self._equal(left, right, node)
                 return equal if isinstance(op, ast.Eq) else pool.not_(equal)
             case ast.In() | ast.NotIn():
                 inside = self._contains(right, left, node)
@@ -315,10 +324,13 @@ class Expressions(Context):
                 return pool.lt(b.node, a.node)
         return pool.le(b.node, a.node)
 
-    def _equal(self, left: Value, right: Value) -> Node:
+    def _equal(self, left: Value, right: Value, node: ast.Compare) -> Node:
         if isinstance(left, Ref) and isinstance(right, Ref):
-            a, b = left.state.cells[left.name], right.state.cells[right.name]
-            return self._same_content(a, b)
+            one, two = ((type(side.domain), getattr(side.domain, "key", None)) for side in (left, right))
+            if one != two:
+                write = "collections over the same keys"
+                raise self.refuse(node, "P005", f"{ast.unparse(node)} compares two kinds", write)
+            return self._same_content(left.state.cells[left.name], right.state.cells[right.name])
         return same(self.pool, left, right)
 
     def _same_content(self, a: Any, b: Any) -> Node:
@@ -383,16 +395,15 @@ class Expressions(Context):
 
     def key(self, domain: Domain, value: Value, node: ast.AST) -> Node:
         """The place of a key; a key outside the domain is a fault there."""
-        if isinstance(value, Option) and not isinstance(domain, TupleOf):
-            index, outside = key_index(self.pool, domain, value)
-        else:
-            index, outside = key_index(self.pool, domain, value)
+        index, outside = key_index(self.pool, domain, value)
         self.fault(outside, node, f"the key in {ast.unparse(node)} is outside {domain}")
         return self.simplify(index)
 
     def _subscript(self, node: ast.Subscript) -> Value:
-        owner = self.value(node.value)
-        at = self.value(node.slice)
+        return self.cell(self.value(node.value), self.value(node.slice), node)
+
+    def cell(self, owner: Value, at: Value, node: ast.Subscript) -> Value:
+        """What stands at the key or the index."""
         try:
             match owner:
                 case Ref(state, name, MapOf(key, _)):
@@ -448,6 +459,16 @@ class Expressions(Context):
         assert key_count(domain) >= 0
         for thing in domain.values():
             yield constant(self.pool, thing)
+
+
+def _one_object(value: Value, *, bools: bool = False) -> bool:
+    """Whether it is None or an Enum member (or a bool), of which Python keeps one object each."""
+    match value:
+        case Option(_, inner):
+            return inner is None or _one_object(inner, bools=bools)
+        case Num(flag=flag):
+            return bools and flag
+    return isinstance(value, Member)
 
 
 class _Bound:

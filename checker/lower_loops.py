@@ -212,7 +212,7 @@ class Loops(Expressions):
             lambda there, item, at: parts.append(self.pool.and_(there, self.truth(item, at))),
             lambda: self.pool.not_(self.pool.or_(*parts)),
         )
-        return Num(self.pool.or_(*parts))
+        return Num(self.pool.or_(*parts), flag=True)
 
     def word_all(self, node: ast.Call) -> Value:
         parts: list[Node] = []
@@ -221,7 +221,7 @@ class Loops(Expressions):
             lambda there, item, at: parts.append(self.pool.implies(there, self.truth(item, at))),
             lambda: self.pool.and_(*parts),
         )
-        return Num(self.pool.and_(*parts))
+        return Num(self.pool.and_(*parts), flag=True)
 
     def word_sum(self, node: ast.Call) -> Value:
         parts: list[Node] = []

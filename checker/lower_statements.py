@@ -30,8 +30,6 @@ from falsework.lower_values import (
 )
 from falsework.values import Map, Seq, Set
 
-_OPERATIONS = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.FloorDiv: "//", ast.Mod: "%"}
-
 
 class Statements(Calls):
     """Runs statements; each answers whether control goes on after it."""
@@ -127,13 +125,20 @@ class Statements(Calls):
         return self.pool.true
 
     def s_augassign(self, node: ast.AugAssign) -> Node:
-        if type(node.op) not in _OPERATIONS:
-            raise self.refuse(node, "P002", f"the operator in {ast.unparse(node)}", "+= -= *= //= %=")
-        load = ast.parse(ast.unparse(node.target), mode="eval").body
-        whole = ast.copy_location(ast.BinOp(load, node.op, node.value), node)
-        for inner in ast.walk(load):
-            ast.copy_location(inner, node)
-        self.assign(node.target, self.value(whole), node)
+        """The place is looked up once: what stands there, the other operand, then the change."""
+        place = node.target
+        if isinstance(place, ast.Subscript):
+            owner, at = self.value(place.value), self.value(place.slice)
+            old = self.cell(owner, at, place)
+        else:
+            old = self.value(place)
+        other = self.value(node.value)
+        new = self.arithmetic(node, self.number(old, place), self.number(other, node.value))
+        if isinstance(place, ast.Subscript) and isinstance(owner, Ref):
+            self._no_condition(node)
+            self._put(owner, at, new, place)
+        else:
+            self.assign(place, new, node)
         return self.pool.true
 
     def _right_side(self, node: ast.expr) -> Value:
@@ -141,8 +146,23 @@ class Statements(Calls):
         if isinstance(node, ast.Call):
             known = named_object(self.frames[-1].function, node.func)
             if known in (Map, Set, Seq):
-                return Fresh(known, tuple(self.value(argument) for argument in node.args))
+                if node.keywords or len(node.args) > 1:
+                    write = "Map(value), Set((key, …)) or Seq((item, …))"
+                    raise self.refuse(node, "P003", f"the arguments of {ast.unparse(node)}", write)
+                if known is Map:
+                    return Fresh(known, tuple(self.value(default) for default in node.args))
+                return Fresh(known, tuple(item for many in node.args for item in self._listed(many)))
         return self.value(node)
+
+    def _listed(self, node: ast.expr) -> list[Value]:
+        """What a fresh collection is made of."""
+        if isinstance(node, (ast.List, ast.Set)):
+            return [self.value(item) for item in node.elts]
+        found = list(self.elements(node))
+        if any(self.simplify(there()) is not self.pool.true for there, _ in found):
+            write = "the members or items one by one"
+            raise self.refuse(node, "P005", f"a collection made of {ast.unparse(node)}", write)
+        return [thing() for _, thing in found]
 
     def assign(self, target: ast.expr, value: Value, node: ast.stmt) -> None:
         """Afterwards the target holds the value."""
@@ -188,23 +208,26 @@ class Statements(Calls):
             if isinstance(value, (Ref, Inst, Py, Fresh)):
                 raise self.refuse(node, "P005", f"{name} is set to {kind(value)}", f"a value of {domain}")
             return value
-        if isinstance(value, Ref) and type(value.domain) is type(domain):
-            return value.state.cells[value.name]
+        if isinstance(value, Ref) and isinstance(value.domain, SeqOf) and isinstance(domain, SeqOf):
+            items: Items = value.state.cells[value.name]
+            unused = [zero(self.pool, domain.item)] * (domain.length - len(items.slots))
+            return Items(items.length, (*items.slots, *unused))
+        alike = isinstance(value, Ref) and type(value.domain) is type(domain)
+        if alike and getattr(value.domain, "key", None) == getattr(domain, "key", None):  # type: ignore[union-attr]
+            return value.state.cells[value.name]  # type: ignore[union-attr]
         match domain, value:
             case MapOf(key, _), Fresh(made, (default,)) if made is Map:
                 return tuple(default for _ in key.values())
             case SetOf(key), Fresh(made, items) if made is Set:
-                members = items[0].items if items and isinstance(items[0], Tup) else ()
-                places = [self.key(key, member, node) for member in members]
+                places = [self.key(key, member, node) for member in items]
                 count = len(tuple(key.values()))
                 return tuple(
                     self.pool.or_(*(self.pool.eq(p, self.pool.const(i)) for p in places))
                     for i in range(count)
                 )
             case SeqOf(item, length), Fresh(made, items) if made is Seq:
-                inside = list(items[0].items) if items and isinstance(items[0], Tup) else []
-                filler = [zero(self.pool, item)] * (length - len(inside))
-                return Items(self.pool.const(len(inside)), (*inside, *filler))
+                filler = [zero(self.pool, item)] * (length - len(items))
+                return Items(self.pool.const(len(items)), (*items, *filler))
         raise self.refuse(
             node,
             "P005",

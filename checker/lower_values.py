@@ -32,10 +32,11 @@ class Mismatch(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Num:
-    """An int or a bool; `cap` is where an elapsed time saturates."""
+    """An int or a bool; `cap` is where an elapsed time saturates, `flag` says that Python sees a bool."""
 
     node: Node
     cap: int | None = None
+    flag: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +184,7 @@ def constant(pool: Pool, thing: object) -> Value:
     if thing is None:
         return Option(pool.false, None)
     if isinstance(thing, int):
-        return Num(pool.const(int(thing)))
+        return Num(pool.const(int(thing)), flag=isinstance(thing, bool))
     if isinstance(thing, enum.Enum):
         return Member(type(thing), pool.const(list(type(thing)).index(thing)))
     if isinstance(thing, tuple):
@@ -198,7 +199,7 @@ def zero(pool: Pool, domain: Domain) -> Value:
     """The first value of the domain: what unused places hold."""
     match domain:
         case Bool() | Int():
-            return Num(pool.const(domain.low if isinstance(domain, Int) else 0))
+            return constant(pool, domain.low if isinstance(domain, Int) else False)
         case EnumOf(cls):
             return Member(cls, pool.false)
         case OptionOf(inner):
@@ -221,8 +222,9 @@ def pick(pool: Pool, index: Node, ways: Sequence[Value]) -> Value:
     if any(isinstance(way, Option) for way in ways):
         return _pick_option(pool, index, ways)
     if isinstance(head, Num) and all(isinstance(way, Num) for way in ways):
-        caps = [way.cap for way in ways if isinstance(way, Num) and way.cap is not None]
-        return Num(pool.pick(index, [w.node for w in ways if isinstance(w, Num)]), min(caps, default=None))
+        numbers = [way for way in ways if isinstance(way, Num)]
+        cap = min((n.cap for n in numbers if n.cap is not None), default=None)
+        return Num(pool.pick(index, [n.node for n in numbers]), cap, all(n.flag for n in numbers))
     if isinstance(head, Member) and all(isinstance(way, Member) and way.cls is head.cls for way in ways):
         return Member(head.cls, pool.pick(index, [w.node for w in ways if isinstance(w, Member)]))
     if isinstance(head, Rec) and all(isinstance(way, Rec) and way.cls is head.cls for way in ways):
@@ -255,8 +257,8 @@ def choose(pool: Pool, condition: Node, then: Value, other: Value) -> Value:
 def kind(value: Value) -> str:
     """What the value is, in a user's words."""
     match value:
-        case Num():
-            return "an int or a bool"
+        case Num(flag=flag):
+            return "a bool" if flag else "an int"
         case Member(cls, _):
             return f"a {cls.__name__}"
         case Option():
@@ -345,7 +347,7 @@ def load(pool: Pool, domain: Domain, codes: Iterator[Node]) -> Value:
     """The cell that these slots hold."""
     match domain:
         case Bool():
-            return Num(next(codes))
+            return Num(next(codes), flag=True)
         case Int(low, high, clock):
             return Num(pool.add(next(codes), pool.const(low)), high if clock == "elapsed" else None)
         case EnumOf(cls):
