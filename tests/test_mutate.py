@@ -192,8 +192,8 @@ def test_a_door_is_stuck_without_one_guard() -> None:
 
 
 def test_stairs_without_a_guard() -> None:
-    # Without below(2) the third step is reached in three. From 0 a fall leads to -1. Below 2 is below 3. With no
-    # guard the lamp is switched at 0 too: no state is new, and two steps are.
+    # Without below(2) the third step is reached in three. From 0 a fall leads to -1. Below 2 is below 3; with
+    # no guard the lamp is switched at 0 too: no state is new, and two steps are.
     assert noticed(small.Stairs) == {
         "self.below(2)": [("nobody_stands_on_the_top", 3)],
         "self.level < 3": [],
