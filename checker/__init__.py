@@ -42,10 +42,6 @@ from falsework.language import (
 )
 from falsework.verdict import Verdict
 
-if TYPE_CHECKING:
-    from falsework.graph import state_graph
-    from falsework.tracefile import replay
-
 __version__ = "0.1.0"
 
 # `check` is a module and a function. The function is imported here at once, so that it is what the name means
@@ -53,12 +49,18 @@ __version__ = "0.1.0"
 _LATER = {"replay": "falsework.tracefile", "state_graph": "falsework.graph"}
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module 'falsework' has no attribute {name!r}")
-    import importlib
+if TYPE_CHECKING:
+    # A type checker that saw `__getattr__` would take any misspelled name for one that is there.
+    from falsework.graph import state_graph
+    from falsework.tracefile import replay
+else:
 
-    return getattr(importlib.import_module(_LATER[name]), name)
+    def __getattr__(name: str) -> Any:
+        if name not in _LATER:
+            raise AttributeError(f"module 'falsework' has no attribute {name!r}")
+        import importlib
+
+        return getattr(importlib.import_module(_LATER[name]), name)
 
 
 __all__ = [

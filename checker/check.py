@@ -42,7 +42,7 @@ class Counterexample:
     taken: tuple[Taken, ...]
 
 
-@dataclass
+@dataclass(repr=False)
 class Result:
     """What was asked, what was answered, and why."""
 
@@ -56,6 +56,11 @@ class Result:
     configuration: str = ""
     asked: tuple[str, ...] = ()
     command: str = ""  # the arguments that name this model again on the command line
+
+    def __repr__(self) -> str:
+        from falsework.report_text import details, headline
+
+        return "\n\n".join(filter(None, (headline(self), details(self))))
 
     @property
     def verdict(self) -> Verdict:

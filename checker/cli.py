@@ -17,7 +17,7 @@ from typing import Protocol, cast
 
 from falsework import __version__
 from falsework.errors import FalseworkError
-from falsework.verdict import BAD_INPUT, INTERNAL, INTERRUPTED, USAGE
+from falsework.verdict import BAD_INPUT, INTERNAL, INTERRUPTED, READER_GONE, USAGE, Verdict
 
 COMMANDS = "falsework.commands"
 BUILT_IN = {
@@ -63,6 +63,7 @@ def commands() -> dict[str, tuple[str, str]]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line and answers its exit code; no traceback reaches a user for a user's mistake."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    code = READER_GONE
     try:
         code = _run(arguments)
         sys.stdout.flush()
@@ -72,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         # The reader has gone. What Python would still flush at its end goes nowhere, silently.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return code
     except OSError as problem:
         where = f"{problem.filename}: " if problem.filename else ""
         sys.stderr.write(f"falsework: {where}{problem.strerror or problem}\n")
@@ -81,7 +82,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         done = f": {stop.args[0]}" if stop.args else ""
         sys.stderr.write(f"\nfalsework: interrupted{done}\n")
         return INTERRUPTED
-    except Exception:  # noqa: BLE001  whatever is left is falsework's own mistake, and is shown whole
+    except MemoryError:
+        sys.stderr.write(
+            "falsework: memory ran out, and there is no verdict; --memory MB stops a check before\n"
+        )
+        return Verdict.INCOMPLETE.exit_code
+    except (Exception, SystemExit):  # noqa: BLE001  whatever is left is falsework's own mistake, shown whole
         traceback.print_exc()
         sys.stderr.write(
             "\nfalsework itself failed, and gives no verdict. Please report it with the lines above "

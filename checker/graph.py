@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from falsework.definition import Action, Definition
+from falsework.definition import Action, Definition, definition_of
 from falsework.domains import spell
 from falsework.errors import CutByBound, InputError
 from falsework.judge import broken_by, broken_in, judge
-from falsework.language import deadlock
+from falsework.language import Model, deadlock
 from falsework.report_table import paths
 from falsework.state import State, columns, digest
 from falsework.trace import Label, Taken, instances, starts, take
@@ -101,14 +101,15 @@ def _expand(
         found.broken[before] = (deadlock,)
 
 
-def state_graph(definition: Definition, limit: int = DEFAULT_LIMIT) -> nx.MultiDiGraph[State]:
-    """The graph for networkx.
+def state_graph(model: type[Model] | Definition, limit: int = DEFAULT_LIMIT) -> nx.MultiDiGraph[State]:
+    """The graph for networkx, of a model's class or of its definition.
 
     A node is a State, with `digest`, `initial`, `broken` (names) and `depth`; an edge carries `label` (a
     Label) and `answer`. The graph carries `cuts`, and `broken_steps` (state, Taken), which are no edges.
     """
     import networkx as nx
 
+    definition = model if isinstance(model, Definition) else definition_of(model)
     found = reached(definition, limit)
     graph: nx.MultiDiGraph[State] = nx.MultiDiGraph(
         model=definition.path, digest=definition.digest, cuts=found.cuts, broken_steps=found.broken_steps

@@ -120,11 +120,11 @@ def import_module(name: str) -> ModuleType:
         raise InputError(_while_importing(name, problem)) from None
     except FalseworkError:
         raise
-    except Exception as problem:  # noqa: BLE001  whatever a user's module raises is the user's to mend
+    except (Exception, SystemExit) as problem:  # noqa: BLE001  what a user's module raises is the user's to mend
         raise InputError(_while_importing(name, problem)) from None
 
 
-def _while_importing(name: str, problem: Exception) -> str:
+def _while_importing(name: str, problem: BaseException) -> str:
     import traceback
 
     if isinstance(problem, SyntaxError):
@@ -171,7 +171,7 @@ def _loaded_alone(path: Path) -> ModuleType:
         spec.loader.exec_module(module)
     except FalseworkError:
         raise
-    except Exception as problem:  # noqa: BLE001  whatever a user's file raises is the user's to mend
+    except (Exception, SystemExit) as problem:  # noqa: BLE001  likewise
         del sys.modules[name]
         raise InputError(_while_importing(name, problem)) from None
     return module

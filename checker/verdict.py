@@ -11,6 +11,7 @@ USAGE = 2
 NOT_AS_DECLARED = 10
 BAD_INPUT = 13
 INTERRUPTED = 130
+READER_GONE = 141
 
 
 class Verdict(enum.Enum):

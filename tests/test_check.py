@@ -100,6 +100,15 @@ def test_constants_are_given_by_name(engine: str) -> None:
     assert check(models.Lease, engine=engine, WORKERS=3).tally.states == 235
 
 
+def test_a_result_reads_as_the_command_line_says_it() -> None:
+    from falsework.report_check import check_document
+    from falsework.report_document import render
+
+    for cls in (models.Lease, models.StoreWithoutFencing):
+        result = check(cls)
+        assert repr(result) + "\n" == render(check_document(cls.__name__, [result]))
+
+
 def test_an_engine_that_is_not_known() -> None:
     with pytest.raises(InputError, match="no engine 'quick'; write one of: auto, explore, fast"):
         check(models.Lease, engine="quick")

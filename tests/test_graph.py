@@ -23,7 +23,6 @@ CASES = [
     models.StoreWithoutFencing,
     models.Stuck,
     models.Bounded,
-    models.Journal,
     models.Overflow,
     models.Reasons,
     models.ReasonsOfSteps,
@@ -59,7 +58,7 @@ def test_every_edge_is_a_step_of_the_class() -> None:
 
 
 def test_parallel_edges_are_kept() -> None:
-    graph = state_graph(definition_of(small.Parallel))
+    graph = state_graph(small.Parallel)
     assert graph.number_of_nodes() == 2
     # From each of the two states both actions lead to the other: hand-counted.
     assert sorted(str(data["label"]) for _, _, data in graph.edges(data=True)) == [

@@ -112,6 +112,7 @@ def test_a_slip_is_met_with_what_is_known(name: str, told: str) -> None:
         ("def broken(:\n", ":1: invalid syntax"),
         ("import nothing_of_that_name\n", ":1: "),
         ("x = 1\nraise ValueError('no')\n", ":2: "),
+        ("import sys\nsys.exit(0)\n", ":2: "),
         ("x = 1\n", "defines no model; write one: class Name(Model)"),
     ],
 )
