@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
-from falsework.accounting import DEFAULT_MAX_STATES, Bounds, Progress, Stop, Tally, Violation
-from falsework.definition import Definition, definition_of
+from falsework.accounting import DEFAULT_MAX_STATES, Bounds, PremiseKey, Progress, Stop, Tally, Violation
+from falsework.definition import Definition, definition_of, methods_of
 from falsework.errors import CutByBound, FalseworkError, InputError, ModelFault, Place, Refused
 from falsework.explore import explore
 from falsework.judge import broken_by, broken_in, judge
-from falsework.language import Model, deadlock, values_stay_in_domain
+from falsework.language import Model, deadlock, implies, values_stay_in_domain
 from falsework.naming import with_constants
+from falsework.source import function_node, named_object, place_in
 from falsework.trace import Faulted, Taken, instances, replay, take
 from falsework.verdict import Verdict
 
@@ -258,15 +260,26 @@ def _vacuities(result: Result) -> Iterator[Finding]:
         if not covered.fired:
             why = "is only ever cut by a bound" if covered.cut else "never fires"
             yield Finding("never-fires", f"{action.name} {why}{scope}", action.place, action.name)
-    for (name, line, _), times in tally.premises.items():
+    for premise, times in tally.premises.items():
         if not times:
-            prop = next(p for p in definition.invariants if p.name == name)
-            place = Place(prop.place.file, line)
-            yield Finding("premise-never-true", f"a premise of {name} is never true{scope}", place, name)
+            text = f"a premise of {premise[0]} is never true{scope}"
+            yield Finding("premise-never-true", text, premise_place(definition, premise), premise[0])
     for witness in definition.witnesses:
         if tally.witnesses[witness.name] is None:
             text = f"{witness.name} is not reached{scope}"
             yield Finding("witness-not-reached", text, witness.place, witness.name)
+
+
+def premise_place(definition: Definition, premise: PremiseKey) -> Place:
+    """Where that `implies` stands: in the invariant's own file, or in that of a helper that it calls."""
+    name, line, column = premise
+    prop = next(p for p in definition.invariants if p.name == name)
+    for function in (prop.function, *methods_of(definition.cls).values()):
+        for node in ast.walk(function_node(function)):
+            found = isinstance(node, ast.Call) and (node.lineno, node.col_offset) == (line, column)
+            if found and named_object(function, cast(ast.Call, node).func) is implies:
+                return place_in(function, node)
+    return Place(prop.place.file, line)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from falsework import __version__
-from falsework.check import Counterexample, Result
+from falsework.check import Counterexample, Result, premise_place
 from falsework.domains import spell
 from falsework.errors import Place
 from falsework.language import deadlock, values_stay_in_domain
@@ -124,7 +124,6 @@ def _kept_from_a_pass(result: Result) -> dict[str, Any]:
 
 def _covered(result: Result) -> dict[str, Any]:
     tally = result.tally
-    files = {prop.name: prop.place.file for prop in result.definition.invariants}
     return {
         "coverage": {
             name: {"enabled": c.enabled, "fired": c.fired, "self_loops": c.self_loops, "cut": c.cut}
@@ -132,12 +131,12 @@ def _covered(result: Result) -> dict[str, Any]:
         },
         "premises": [
             {
-                "invariant": name,
-                "place": place_data(Place(files[name], line)),
-                "column": column,
+                "invariant": key[0],
+                "place": place_data(premise_place(result.definition, key)),
+                "column": key[2],
                 "true": times,
             }
-            for (name, line, column), times in tally.premises.items()
+            for key, times in tally.premises.items()
         ],
         "cuts": [{"place": place_data(place), "transitions": times} for place, times in tally.cuts.items()],
         "witnesses": dict(tally.witnesses),

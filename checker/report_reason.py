@@ -26,6 +26,7 @@ from falsework.state import State, live
 from falsework.trace import Label
 from falsework.values import Map, Seq, Set
 
+_EXPLAINED = (any, all, language.given, language.disabled, language.implies)
 _MODULE_EVAL = "<a part of a predicate>"
 
 
@@ -205,7 +206,7 @@ def _from_branch(scene: _Scene, node: ast.FunctionDef, found: ast.Return) -> Rea
     """`return False` is decided by the test around it, in the turn of the loop that it stands in."""
     tests = [part for part in ast.walk(node) if isinstance(part, ast.If) and found in list(ast.walk(part))]
     if not tests:
-        return Reason(ast.unparse(found), place_in(scene.function, found), (), scene.through)
+        return Reason(_text(scene, found), place_in(scene.function, found), (), scene.through)
     test = tests[-1].test
     readings = list(dict.fromkeys(_readings(scene, test)))
     loops = [
@@ -213,7 +214,7 @@ def _from_branch(scene: _Scene, node: ast.FunctionDef, found: ast.Return) -> Rea
     ]
     for name in (inner.id for target in loops for inner in ast.walk(target) if isinstance(inner, ast.Name)):
         readings.insert(0, f"{name}: {shown(scene.names.get(name))}")
-    text = f"{ast.unparse(found)}  where {_plain(ast.unparse(test))}"
+    text = f"{_text(scene, found)}  where {_plain(_text(scene, test))}"
     return Reason(text, place_in(scene.function, found), tuple(dict.fromkeys(readings)), scene.through)
 
 
@@ -221,7 +222,7 @@ def _from_guard(scene: _Scene) -> Reason:
     for part, known in _guards_at(scene):
         if known is not language.require:
             readings = tuple(_readings(scene, part))
-            return Reason(_plain(ast.unparse(part)), place_in(scene.function, part), readings)
+            return Reason(_plain(_text(scene, part)), place_in(scene.function, part), readings)
         found = _decide(scene, part.args[0], wanted=True) if part.args else None
         if found is not None:
             return found
@@ -234,7 +235,7 @@ def _decide(scene: _Scene, node: ast.expr, *, wanted: bool) -> Reason | None:
         if bool(scene.value(node)) == wanted:
             return None
     except Exception:  # noqa: BLE001  `super()` means nothing outside its method: not explained
-        return Reason(_plain(ast.unparse(node)), place_in(scene.function, node), (), scene.through)
+        return Reason(_plain(_text(scene, node)), place_in(scene.function, node), (), scene.through)
     inner = _inner(scene, node, wanted)
     return inner if inner is not None else _leaf(scene, node, wanted=wanted)
 
@@ -287,18 +288,25 @@ def _within_helper(
     if helper is None or not isinstance(attribute.value, ast.Name) or not wanted:
         return None
     values = [scene.value(attribute.value), *(scene.value(argument) for argument in arguments)]
-    inside = _watched(helper, values, scene.cls, (*scene.through, _plain(ast.unparse(node))))
+    inside = _watched(helper, values, scene.cls, (*scene.through, _plain(_text(scene, node))))
     return None if inside is None else _from_return(inside)
 
 
 def _leaf(scene: _Scene, node: ast.expr, *, wanted: bool) -> Reason:
     """The part itself; where it should have been false, its negation is what is false."""
-    text = _plain(ast.unparse(node if wanted else ast.UnaryOp(ast.Not(), node)))
+    text = _plain(_text(scene, node) if wanted else ast.unparse(ast.UnaryOp(ast.Not(), node)))
     readings = tuple(dict.fromkeys(_readings(scene, node)))
     return Reason(text, place_in(scene.function, node), readings, scene.through)
 
 
 # --- what was read ------------------------------------------------------------------------------------------
+
+
+def _text(scene: _Scene, node: ast.AST) -> str:
+    """The source of the node in one line, as it is written."""
+    source = "".join(linecache.getlines(scene.function.__code__.co_filename))
+    written = ast.get_source_segment(source, node) if hasattr(node, "lineno") else None
+    return " ".join((written or ast.unparse(node)).split())
 
 
 def _plain(text: str) -> str:
@@ -313,7 +321,7 @@ def _readings(scene: _Scene, node: ast.expr) -> list[str]:
         value = _value_shown(scene, part)
         if value is None:
             continue
-        text, root = ast.unparse(part), _root(part)
+        text, root = _text(scene, part), _root(part)
         when = {"before": "before", "self": "after"}.get(root, "") if step else ""
         bare = (
             re.sub(r"^(self|before)\.", "", text)
@@ -354,17 +362,8 @@ def _reads(scene: _Scene, node: ast.expr) -> Iterator[ast.expr]:
                     yield node
                 if isinstance(node, ast.Subscript):
                     yield from _reads(scene, node.slice)
-        case ast.Call(func=func, args=arguments):
-            guard = named_object(scene.function, func) in (
-                language.given,
-                language.disabled,
-                language.implies,
-            )
-            if not guard:
-                yield node
-            if guard or _is_a_helper(func):
-                for argument in arguments:
-                    yield from _reads(scene, argument)
+        case ast.Call():
+            yield from _reads_of_call(scene, node)
         case ast.GeneratorExp() | ast.ListComp() | ast.Lambda():
             return
         case _:
@@ -373,8 +372,19 @@ def _reads(scene: _Scene, node: ast.expr) -> Iterator[ast.expr]:
                     yield from _reads(scene, child)
 
 
-def _is_a_helper(func: ast.expr) -> bool:
-    return isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self"
+def _reads_of_call(scene: _Scene, node: ast.Call) -> Iterator[ast.expr]:
+    """The call as a whole, unless its value is what is explained, and the collections it goes through."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr in ("keys", "values", "items"):
+        yield from _reads(scene, node.func.value)
+        return
+    if named_object(scene.function, node.func) not in _EXPLAINED:
+        yield node
+    for argument in node.args:
+        if isinstance(argument, ast.GeneratorExp):
+            for each in argument.generators:
+                yield from _reads(scene, each.iter)
+        else:
+            yield from _reads(scene, argument)
 
 
 def shown(value: object) -> str:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 
 from falsework.accounting import Stop
-from falsework.check import ERROR_WORDS, Counterexample, Failure, Finding, Result
+from falsework.check import ERROR_WORDS, Counterexample, Failure, Finding, Result, premise_place
 from falsework.class_checks import overridden
 from falsework.definition import Definition, Property
 from falsework.domains import MapOf, spell
@@ -310,8 +310,10 @@ def coverage_text(result: Result) -> str:
     ]
     blocks = ["\n".join(aligned(rows))]
     if tally.premises:
-        places = {p.name: p.place.file for p in result.definition.invariants}
-        found = [[n, f"{places[n]}:{line}", f"{times:,}"] for (n, line, _), times in tally.premises.items()]
+        found = [
+            [key[0], str(premise_place(result.definition, key)), f"{times:,}"]
+            for key, times in tally.premises.items()
+        ]
         blocks.append("\n".join(aligned([["premise of", "at", "true"], *found])))
     if tally.cuts:
         cuts = [[str(place), f"{times:,}"] for place, times in tally.cuts.items()]

@@ -388,6 +388,10 @@ class Reasons(Model):
         return count(self.held.values()) + 1 <= 1
 
     @invariant
+    def by_any_of_none(self) -> bool:
+        return any(held and number == 1 for number, held in self.held.items()) or self.top is None
+
+    @invariant
     def by_a_local(self) -> bool:
         taken = count(self.held.values())
         return taken < 1 or (self.top is None and taken > 2)

@@ -9,6 +9,7 @@ from falsework.language import (
     Upto,
     action,
     bound,
+    implies,
     invariant,
     require,
     terminal,
@@ -184,3 +185,20 @@ class Still(Model):
     @invariant
     def it_stays_off(self) -> bool:
         return not self.on
+
+
+class Promise(Model):
+    """A helper with a premise, for a model in another file."""
+
+    level: Annotated[int, Upto(2)] = 0
+
+    def is_kept(self) -> bool:
+        return implies(self.level > 2, self.level == 0)
+
+    @action
+    def move(self, level: Annotated[int, Upto(2)]) -> None:
+        self.level = level
+
+    @invariant
+    def counts_from_zero(self) -> bool:
+        return self.level >= 0

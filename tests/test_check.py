@@ -2,20 +2,30 @@
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import models_for_reports as models
+import models_for_walks as small
 from falsework import check
 from falsework.accounting import Bounds, Tally, Violation
 from falsework.check import Result, confirm
 from falsework.definition import Definition, definition_of
 from falsework.errors import InputError, ModelFault
 from falsework.explore import Progress, explore
-from falsework.language import Model
+from falsework.language import Model, invariant
 from falsework.trace import Label, Trace
 from falsework.verdict import Verdict
+
+
+class Inherited(small.Promise):
+    """A model whose invariant asks a helper of another file."""
+
+    @invariant
+    def the_promise_is_kept(self) -> bool:
+        return self.is_kept()
 
 
 def with_engine(monkeypatch: pytest.MonkeyPatch, change: Callable[[Tally], Any], cls: type[Model]) -> Result:
@@ -98,6 +108,14 @@ def test_constants_are_given_by_name(engine: str) -> None:
     # 33 and 235 states: counted by another program, which shares nothing with this one.
     assert check(models.Lease, engine=engine, GRANTS=2).tally.states == 33
     assert check(models.Lease, engine=engine, WORKERS=3).tally.states == 235
+
+
+def test_a_premise_is_placed_in_the_file_of_the_helper_that_holds_it() -> None:
+    (finding,) = [f for f in check(Inherited).findings if f.word == "premise-never-true"]
+    assert finding.place is not None
+    lines = Path(small.__file__).read_text(encoding="utf-8").splitlines()
+    assert finding.place.file.endswith("models_for_walks.py")
+    assert lines[finding.place.line - 1].strip() == "return implies(self.level > 2, self.level == 0)"
 
 
 def test_a_result_reads_as_the_command_line_says_it() -> None:
