@@ -50,13 +50,9 @@ class _Search:
 
     def start(self) -> list[State]:
         """The distinct initial states that break nothing."""
-        fresh: list[State] = []
-        try:
-            for taken in starts(self.definition):
-                fresh += self.arrive(Trace(taken.label if self.definition.initials else None), taken, [])
-        except Faulted as fault:
-            self.fault(fault, Trace(None))
-        return fresh
+        begun = list(starts(self.definition, failed=lambda fault: self.fault(fault, Trace(None))))
+        labelled = bool(self.definition.initials)
+        return [s for t in begun for s in self.arrive(Trace(t.label if labelled else None), t, [])]
 
     def expand(self, before: State) -> list[State]:
         """Counts and judges every step from there; the new states that break nothing."""
@@ -103,7 +99,9 @@ class _Search:
                 return []
             self.trace_of[taken.state] = path
             for witness in self.definition.witnesses:
-                if self.tally.witnesses[witness.name] is None and self.holds(witness, taken.state, path):
+                steps = self.tally.witnesses[witness.name]
+                sought = steps is None or steps == len(path)
+                if sought and self.holds(witness, taken.state, path) and steps is None:
                     self.tally.witnesses[witness.name] = len(path)
                     self.tally.witness_traces[witness.name] = path
         judged = [p for p in self.definition.invariants if p.kind == "state"]

@@ -82,19 +82,21 @@ class Search:
     def start(self) -> list[int]:
         """The distinct initial states that break nothing."""
         fresh: set[int] = set()
-        try:
-            for taken in starts(self.definition):
-                start = taken.label if self.definition.initials else None
-                if taken.outside:
-                    broken = Violation(values_stay_in_domain, Trace(start), taken.outside)
-                    self.tally.violations.setdefault(values_stay_in_domain, broken)
-                    continue
-                word = self.program.packing.pack(taken.state)
-                self.first.setdefault(word, taken.label)
-                fresh.add(word)
-        except Faulted as fault:
-            self.tally.fault = Fault(fault.message, fault.place)
+        for taken in starts(self.definition, failed=self.failed):
+            start = taken.label if self.definition.initials else None
+            if taken.outside:
+                broken = Violation(values_stay_in_domain, Trace(start), taken.outside)
+                self.tally.violations.setdefault(values_stay_in_domain, broken)
+                continue
+            word = self.program.packing.pack(taken.state)
+            self.first.setdefault(word, taken.label)
+            fresh.add(word)
         return self.judge(fresh, 0)
+
+    def failed(self, fault: Faulted) -> None:
+        """Keeps the first fault of a start: it comes before those of predicates."""
+        if self.tally.fault is None:
+            self.tally.fault = Fault(fault.message, fault.place)
 
     def expand(self, level: list[int]) -> list[int]:
         """The new states that the level leads to and that break nothing, everything counted."""
@@ -197,8 +199,8 @@ class Search:
     # --- traces
 
     def write_traces(self) -> None:
-        rebuilder = Rebuilder(self.definition, self.program, self.levels, self.first)
-        if FAULT in self.found:
+        rebuilder = Rebuilder(self.definition, self.program, self.levels, self.first, self.tally.witnesses)
+        if FAULT in self.found and self.tally.fault is None:
             fault = self.found[FAULT]
             self.tally.fault = rebuilder.fault(fault.steps, fault.states, fault.sources)
         for name, found in self.found.items():

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from falsework.definition import Action, Definition
+from falsework.definition import Action, Definition, Property
 from falsework.errors import CutByBound, ModelFault
-from falsework.judge import broken_by, broken_in, judge
+from falsework.judge import applies, broken_by, judge, step_arguments
 from falsework.language import deadlock, values_stay_in_domain
 from falsework.program import Program
 from falsework.state import State
@@ -18,12 +18,18 @@ class Rebuilder:
     """Holds the levels of one finished search."""
 
     def __init__(
-        self, definition: Definition, program: Program, levels: list[list[int]], first: dict[int, Label]
+        self,
+        definition: Definition,
+        program: Program,
+        levels: list[list[int]],
+        first: dict[int, Label],
+        reached: Mapping[str, int | None],
     ) -> None:
         self.definition = definition
         self.program = program
         self.levels = levels
         self.first = first
+        self.reached = reached  # the steps in which each witness is first reached
         self.labels = [(action, list(instances(definition, action))) for action in definition.actions]
 
     # --- backwards
@@ -44,7 +50,7 @@ class Rebuilder:
         """The least trace along the chain, and the state it ends in."""
         begun = next(
             t
-            for t in starts(self.definition)
+            for t in starts(self.definition, failed=lambda _: None)
             if not t.outside and self.program.packing.pack(t.state) in chain[0]
         )
         trace, state = Trace(begun.label if self.definition.initials else None), begun.state
@@ -88,13 +94,22 @@ class Rebuilder:
             if taken.outside:
                 outside = taken.outside
                 return name == values_stay_in_domain
-            by_step = name in set(
-                broken_by(self.definition, action, taken.label, taken.answer, state, taken.state)
+            known = step_arguments(action, taken.label, taken.answer, state)
+            return any(
+                prop.name == name and not self._holds(prop, taken.state, known)
+                for prop in self.definition.invariants
+                if prop.kind == "state" or applies(prop, action)
             )
-            return by_step or name in set(broken_in(self.definition, taken.state))
 
         label, _ = self.step(state, breaks)
         return Trace(trace.start, (*trace.steps, label)), outside
+
+    def _holds(self, prop: Property, state: State, known: Mapping[str, object]) -> bool:
+        """Whether the predicate is true there, or faults: a fault is no violation."""
+        try:
+            return judge(self.definition, prop, state, known)[0]
+        except Faulted:
+            return True
 
     def _last(self, steps: int, states: set[int], sources: set[int]) -> set[int]:
         """The states one step before."""
@@ -110,9 +125,10 @@ class Rebuilder:
         """The first fault of the model, executed again on the class."""
         if states and (not steps or not sources):
             trace, state = self.walk(self.ways(steps, states))
-            return self._of_state(trace, state) or Fault(
-                "a predicate is at fault in lowered form alone", None, trace
+            found = self._of_state(trace, state) or self._first_at_fault(
+                self.definition.terminals, trace, state
             )
+            return found or Fault("a predicate is at fault in lowered form alone", None, trace)
         trace, state = self.walk(self.ways(steps - 1, self._last(steps, states, sources)))
         for action, labels in self.labels:
             for label in labels:
@@ -132,11 +148,17 @@ class Rebuilder:
         raise ModelFault("the class has no fault where the engine has one")
 
     def _of_state(self, trace: Trace, state: State) -> Fault | None:
-        properties = (
-            *self.definition.witnesses,
-            *(p for p in self.definition.invariants if p.kind == "state"),
-            *self.definition.terminals,
-        )
+        """The first fault of a predicate that a search judges where it reaches the state."""
+        witnesses = (w for w in self.definition.witnesses if self._still_sought(w, len(trace)))
+        invariants = (p for p in self.definition.invariants if p.kind == "state")
+        return self._first_at_fault((*witnesses, *invariants), trace, state)
+
+    def _still_sought(self, witness: Property, steps: int) -> bool:
+        """Whether no fewer steps than these reach it: a witness is judged up to the level that reaches it."""
+        reached = self.reached[witness.name]
+        return reached is None or reached >= steps
+
+    def _first_at_fault(self, properties: Iterable[Property], trace: Trace, state: State) -> Fault | None:
         for prop in properties:
             try:
                 judge(self.definition, prop, state)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -107,14 +107,23 @@ def take(definition: Definition, action: Action, before: State, label: Label) ->
     return Taken(label, state, answer, outside)
 
 
-def starts(definition: Definition) -> Iterator[Taken]:
-    """The initial states with the labels of the initial actions that make them, in order."""
+def starts(definition: Definition, failed: Callable[[Faulted], None] | None = None) -> Iterator[Taken]:
+    """The initial states with the labels of the initial actions that make them, in order.
+
+    A start that faults is handed to `failed`, and the others follow; without it Faulted is raised.
+    """
     state, outside = frozen(definition, definition.cls())
     if not definition.initials:
         yield Taken(Label("start"), state, None, outside)
     for action in definition.initials:
         for label in instances(definition, action):
-            taken = take(definition, action, state, label)
+            try:
+                taken = take(definition, action, state, label)
+            except Faulted as fault:
+                if failed is None:
+                    raise
+                failed(fault)
+                continue
             if taken is not None:
                 yield taken
 
@@ -122,7 +131,8 @@ def starts(definition: Definition) -> Iterator[Taken]:
 def replay(definition: Definition, trace: Trace) -> list[Taken]:
     """Every step executed on the class, the start first; raises InputError where one cannot be taken."""
     actions = {action.name: action for action in definition.actions}
-    taken = [start for start in starts(definition) if trace.start in (None, start.label)][:1]
+    began = starts(definition, failed=lambda _: None)
+    taken = list(itertools.islice((start for start in began if trace.start in (None, start.label)), 1))
     if not taken:
         raise InputError(f"{definition.name} has no initial state {trace.start}")
     for number, label in enumerate(trace.steps, 1):

@@ -149,17 +149,6 @@ class PartialReads(Model):
         )
 
 
-class ReadPastTheEnd(Model):
-    """The same read without its guard: a fault of the model."""
-
-    queue: Annotated[Seq[bool], Length(1)] = Seq([True])
-
-    @action
-    def take(self) -> None:
-        require(self.queue[0])
-        self.queue.pop_first()
-
-
 class Attempt(Record):
     number: Two
     urgent: bool

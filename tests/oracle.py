@@ -159,19 +159,17 @@ class Oracle:
     def start(self) -> list[State]:
         if not self.about["initials"]:
             return self.arrive((None, ()), self.initial(), True, [])
-        fresh: list[State] = []
+        begun = []
         for action in self.about["initials"]:
             for arguments in self.labels[action["name"]]:
-                path: Path = ((action["name"], arguments), ())
                 try:
                     after, _, good = self.take(action, self.initial(), arguments)
+                    begun.append((((action["name"], arguments), ()), after, good))
                 except Off:
                     continue
                 except Wrong as wrong:
                     self.fault(wrong, (None, ()))
-                    continue
-                fresh += self.arrive(path, after, good, [])
-        return fresh
+        return [s for path, after, good in begun for s in self.arrive(path, after, good, [])]
 
     def expand(self, before: State) -> list[State]:
         fresh: list[State] = []
@@ -240,8 +238,11 @@ class Oracle:
                 return []
             self.found.reached[state] = path
             for witness in self.about["witnesses"]:
-                if self.found.witnesses[witness["name"]] is None and self.holds(witness, state, path):
-                    self.found.witnesses[witness["name"]] = len(path[1])
+                level = self.found.witnesses[witness["name"]]
+                if level is None or level == len(path[1]):
+                    reached = self.holds(witness, state, path)
+                    if reached and level is None:
+                        self.found.witnesses[witness["name"]] = len(path[1])
         for prop in self.about["invariants"]:
             if prop["kind"] == "state" and not self.holds(prop, state, path, count=clean):
                 broken = [*broken, prop["name"]]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 import corners
+import corners_at_fault
 from falsework.accounting import Bounds, Tally
 from falsework.definition import definition_of
 from falsework.explore import explore
@@ -111,6 +112,9 @@ COUNTS: dict[type[Model], Count] = {
         {"meet": (2, 2, 0, 0)},
         why="0 gives 01 twice, 2 gives 10 and 11, 1 is off; 01 meets at 11, 10 at 00",
     ),
+    corners_at_fault.WitnessOnceReached: Count(
+        (1, 1, 1), {"step": (2, 2, 0, 0)}, why="0, 1, 2; the witness at 1 and the terminal at 0 would fault"
+    ),
     corners.Lower: Count((1, 2, 1), {"take": (4, 4, 0, 0)}, why="four sets of taken items"),
     corners.Upper: Count((1, 1, 1), {"take": (2, 2, 0, 0)}, why="the first, then the second"),
 }
@@ -133,17 +137,59 @@ def test_a_corner_has_the_counts_that_a_hand_gives_it(model: type[Model], engine
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_read_past_the_end_is_a_fault_at_its_line(engine: str) -> None:
-    tally = ENGINES[engine](definition_of(corners.ReadPastTheEnd), Bounds(every=True))
+    tally = ENGINES[engine](definition_of(corners_at_fault.ReadPastTheEnd), Bounds(every=True))
     assert tally.fault is not None
     assert "index 0 is outside a sequence of length 0" in tally.fault.message
     assert [str(label) for label in tally.fault.trace.steps] == ["take()", "take()"]
     assert tally.fault.place is not None
-    function = corners.ReadPastTheEnd.take
+    function = corners_at_fault.ReadPastTheEnd.take
     assert tally.fault.place.line == function.__code__.co_firstlineno + 2
 
 
+def line_of(function: Callable[..., object], below: int) -> int:
+    return function.__code__.co_firstlineno + below
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_fault_hides_no_violation_of_its_level(engine: str) -> None:
+    tally = ENGINES[engine](definition_of(corners_at_fault.FaultBesideAViolation), Bounds(every=True))
+    assert tally.fault is not None
+    assert tally.fault.place is not None
+    assert tally.fault.place.line == line_of(corners_at_fault.FaultBesideAViolation.what_is_there_is_true, 2)
+    assert [str(label) for label in tally.fault.trace.steps] == ["put(-1)"]
+    found = tally.violations["what_is_there_is_true"]
+    assert [str(label) for label in found.trace.steps] == ["put(1)"]
+    assert tally.levels == [1, 2]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_fault_is_told_where_a_predicate_is_judged_and_nowhere_else(engine: str) -> None:
+    tally = ENGINES[engine](definition_of(corners_at_fault.FaultOfAnotherWitness), Bounds(every=True))
+    assert tally.fault is not None
+    assert tally.fault.place is not None
+    witness = corners_at_fault.FaultOfAnotherWitness.the_number_before_is_not_in_the_row
+    assert tally.fault.place.line == line_of(witness, 2)
+    assert [str(label) for label in tally.fault.trace.steps] == ["step()", "step()"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_fault_at_the_start_leaves_the_other_starts(engine: str) -> None:
+    tally = ENGINES[engine](definition_of(corners_at_fault.FaultAtTheStart), Bounds(every=True))
+    assert tally.fault is not None
+    assert tally.fault.place is not None
+    assert tally.fault.place.line == line_of(corners_at_fault.FaultAtTheStart.start, 2)
+    assert (tally.levels, tally.transitions) == ([2], 0)
+
+
+FAULTY = {
+    corners_at_fault.ReadPastTheEnd,
+    corners_at_fault.FaultBesideAViolation,
+    corners_at_fault.FaultOfAnotherWitness,
+    corners_at_fault.FaultAtTheStart,
+}
+
+
 def test_every_corner_is_counted() -> None:
-    models = {
-        model for model in vars(corners).values() if isinstance(model, type) and issubclass(model, Model)
-    }
-    assert models - {Model} == COUNTS.keys() | {corners.ReadPastTheEnd}
+    values = [value for module in (corners, corners_at_fault) for value in vars(module).values()]
+    models = {value for value in values if isinstance(value, type) and issubclass(value, Model)}
+    assert models - {Model} == COUNTS.keys() | FAULTY
