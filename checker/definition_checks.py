@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from falsework import language
 from falsework.body_names import CHANGES, check_names
 from falsework.errors import DefinitionError, Place
-from falsework.source import function_node, helper_called, named_object, place_in, self_name
+from falsework.source import deep, function_node, helper_called, named_object, place_in, self_name
 
 if TYPE_CHECKING:
     from falsework.definition import Action, Definition, Property
@@ -45,6 +45,9 @@ def _check_action(definition: Definition, action: Action) -> None:
         raise DefinitionError(
             "M015", flow.elapses[0], found, f"@tick above {action.name}, if it is the step of time"
         )
+    if action.kind == "initial" and flow.bounds:
+        write = "require(…): it says which states are initial, and a bound cuts steps"
+        raise DefinitionError("M033", flow.bounds[0], f"bound in the initial action {action.name}", write)
     if action.answer is None:
         for value in _values_returned(function_node(action.function)):
             if not isinstance(value, ast.Call):  # a call may answer nothing: it is seen when it runs
@@ -108,11 +111,13 @@ class Flow:
         self.elapses: list[Place] = []
         self.changes: list[Place] = []
         self.guards: list[Place] = []
+        self.bounds: list[Place] = []
         self.premises: list[tuple[int, int]] = []
 
     def run(self) -> None:
         """Walks the whole method."""
-        self._call(self.function, False, None)
+        with deep():
+            self._call(self.function, False, None)
 
     def _call(self, function: Callable[..., Any], changed: bool, call: ast.Call | None) -> bool:
         node = function_node(function)
@@ -269,6 +274,8 @@ class Flow:
         known = named_object(function, node.func)
         if known in GUARDS:
             self.guards.append(place_in(function, node))
+            if known is language.bound:
+                self.bounds.append(self.guards[-1])
             if changed:
                 when = " of an earlier round" if self.rounds else ""
                 found = f"the guard {ast.unparse(node)} after an assignment{when}"

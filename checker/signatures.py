@@ -23,7 +23,7 @@ from falsework.errors import DefinitionError, Place
 from falsework.language import Mark, Model, Row
 from falsework.source import class_place, function_place
 
-MOST_CALLS = 100_000
+MOST_CALLS = 1_000_000
 _PROPERTY_KINDS = {"invariant": "state", "reachable": "witness", "terminal": "terminal"}
 
 
