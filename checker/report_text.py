@@ -164,7 +164,13 @@ def details(result: Result, *, width: int = 100, verbose: bool = False) -> str:
         blocks.append(_advice(result.tally.stop))
     if verbose:
         blocks.append(coverage_text(result))
+    elif result.why.startswith("fast refuses"):
+        blocks.append(_engine_text(result))
     return "\n\n".join(filter(None, blocks))
+
+
+def _engine_text(result: Result) -> str:
+    return f"engine: {result.engine} ({result.why})"
 
 
 def _advice(stop: Stop) -> str:
@@ -327,7 +333,7 @@ def coverage_text(result: Result) -> str:
     shown = tally.levels[:_LEVELS_SHOWN]
     levels = " ".join(map(str, shown)) + (" …" if len(tally.levels) > len(shown) else "")
     blocks.append(f"states first reached in 0, 1, … steps: {levels}")
-    blocks.append(f"engine: {result.engine} ({result.why})")
+    blocks.append(_engine_text(result))
     return "\n\n".join(blocks)
 
 
