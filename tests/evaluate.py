@@ -196,7 +196,8 @@ def replaced(f: Frame, part: Expression, changes: Sequence[tuple[str, Expression
 
 
 def computed(f: Frame, sign: str, left: Expression, right: Expression) -> int:
-    one, other = value(left, f), value(right, f)
+    one: int = value(left, f)
+    other: int = value(right, f)
     match sign:
         case "+":
             return one + other

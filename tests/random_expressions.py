@@ -1,7 +1,7 @@
 """Expressions of described models, drawn from a seed: they read what a scope offers."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -61,6 +61,9 @@ class Draw:
     def name(self, letter: str) -> str:
         return f"{letter}{self.next()}"
 
+    def expression(self, items: Sequence[Expression]) -> Expression:
+        return self.random.choice(items)
+
     def chance(self, probability: float) -> bool:
         return self.random.random() < probability
 
@@ -108,7 +111,7 @@ class Draw:
             ]
         if not fitting or self.chance(0.2):
             return ("const", self.pick(members(self.about, domain)))
-        return self.pick(fitting)
+        return self.expression(fitting)
 
     def fits(self, domain: Expression, wanted: Expression) -> bool:
         if domain[0] == wanted[0] == "int":
@@ -384,7 +387,7 @@ class Draw:
         """A value that mostly lies inside the domain."""
         given = [e for e, d in scope.locals if self.fits(d, domain)]
         if given and self.chance(0.35):
-            return self.pick(given)
+            return self.expression(given)
         match domain:
             case ("bool",):
                 return ("const", self.chance(0.5)) if self.chance(0.25) else self.boolean(scope, depth)

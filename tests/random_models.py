@@ -22,7 +22,7 @@ class Models(Draw):
 
     def integers(self) -> Expression:
         name, size = self.pick(self.about["constants"].items())
-        return self.pick(
+        return self.expression(
             [
                 ("int", 0, size - 1, "", f'Below("{name}")'),
                 ("int", 0, size, "", f'Upto("{name}")'),
@@ -43,7 +43,7 @@ class Models(Draw):
         if clock and self.timed and self.chance(0.45):
             return self.clocks()
         ways: list[Expression] = [("bool",), self.integers(), self.integers()]
-        return self.pick(ways + [("enum", name) for name in self.about["enums"]])
+        return self.expression(ways + [("enum", name) for name in self.about["enums"]])
 
     def cells(self) -> Expression:
         way = self.random.random()
@@ -63,7 +63,7 @@ class Models(Draw):
             pair = (self.pick(small), self.pick(small))
             if len(members(self.about, ("tuple", pair))) <= 6:
                 return ("tuple", pair)
-        return self.pick(small)
+        return self.expression(small)
 
     def declare(self) -> None:
         about = self.about
@@ -122,7 +122,12 @@ class Models(Draw):
         parameters = [(self.name("p"), self.scalars()) for _ in range(self.pick((0, 1, 1)))]
         scope = Scope([(("local", name), domain) for name, domain in parameters])
         way = self.pick(("pure", "pure", "override", "effect", "guard"))
-        about = {"name": self.name("h"), "parameters": parameters, "returns": ("bool",), "above": None}
+        about: dict[str, Any] = {
+            "name": self.name("h"),
+            "parameters": parameters,
+            "returns": ("bool",),
+            "above": None,
+        }
         if way in ("pure", "override"):
             about["body"] = self.predicate(scope)
             if way == "override":
@@ -132,7 +137,8 @@ class Models(Draw):
                 parts = self.random.sample([above, self.boolean(scope, 1)], 2)
                 about["body"] = [("return", self.next(), (self.pick(("and", "or")), tuple(parts)))]
         else:
-            early = ("if", self.next(), self.boolean(scope, 1), [("return", self.next(), None)], [])
+            leave: Expression = ("return", self.next(), None)
+            early: Expression = ("if", self.next(), self.boolean(scope, 1), [leave], [])
             about["returns"] = None
             about["effect"] = way == "effect"
             about["body"] = self.effects(scope, 1, 1) if way == "effect" else self.guards(scope, 1)
@@ -148,7 +154,7 @@ class Models(Draw):
         if way < 0.6:
             return [("return", self.next(), self.boolean(scope))]
         if way < 0.75:
-            early = (
+            early: Expression = (
                 "if",
                 self.next(),
                 self.boolean(scope, 1),
@@ -160,7 +166,7 @@ class Models(Draw):
             source, bound, _ = self.source(scope)
             inner = scope.inside(*bound, *bound)
             leave = ("return", self.next(), ("const", self.chance(0.5)))
-            loop = ("if", self.next(), self.boolean(inner, 1), [leave], [])
+            loop: Expression = ("if", self.next(), self.boolean(inner, 1), [leave], [])
             return [
                 ("for", self.next(), self.names(bound), source, [loop]),
                 ("return", self.next(), self.boolean(scope, 1)),
@@ -189,7 +195,7 @@ class Models(Draw):
                 source, bound, _ = self.source(scope)
                 inner = scope.inside(*bound)
                 cond = self.boolean(inner, 0)
-                loop = ("if", self.next(), cond, [self.off(inner)], [])
+                loop: Expression = ("if", self.next(), cond, [self.off(inner)], [])
                 body.append(("for", self.next(), self.names(bound), source, [loop]))
             elif way < 0.5 and (able := [h for h in self.about["helpers"] if h.get("effect") is False]):
                 _, name, arguments = self.call(scope, self.pick(able))
