@@ -11,7 +11,7 @@ can notice is an invariant, a state without a step, a domain, or a fault of the 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
@@ -230,7 +230,9 @@ class _Walk:
         self.search = search
         self.packing = search.program.packing
         self.fault = ""  # what is wrong where the trace ends in a fault
-        self.rebuilder = Rebuilder(lowered.definition, search.program, search.levels, search.first)
+        self.rebuilder = Rebuilder(
+            lowered.definition, search.program, search.levels, search.first, search.tally.witnesses
+        )
 
     def to(self, notice: Notice) -> tuple[Label, ...]:
         """The labels of a least trace to what is noticed; an error of falsework's own if there is none."""
@@ -275,17 +277,20 @@ class _Walk:
         codes = tuple(self.packing.codes(start))
         labels: tuple[Label, ...] = ()
         for targets in chain[1:]:
-            label, codes = self._step(codes, lambda after, targets=targets: self._word(after) in targets)  # type: ignore[misc]
+            label, codes = self._step(codes, targets)
             labels = (*labels, label)
         return labels, codes
 
     def _word(self, codes: Codes) -> int:
         return sum(code << at.shift for code, at in zip(codes, self.packing.fields, strict=True))
 
-    def _step(self, codes: Codes, fits: Callable[[Codes], bool]) -> tuple[Label, Codes]:
+    def _step(self, codes: Codes, targets: set[int]) -> tuple[Label, Codes]:
+        """The first step to one of these states that breaks nothing."""
         for instance in self.lowered.instances:
             after = self._after(instance, codes)
-            if not isinstance(after, str) and fits(after) and not self._broken_steps(instance, codes):
+            if isinstance(after, str) or self._word(after) not in targets:
+                continue
+            if not self._broken_steps(instance, codes):
                 return instance.label, after
         raise RuntimeError(f"the expressions have no step from {self.packing.unpack(self._word(codes))}")
 

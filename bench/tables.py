@@ -1,0 +1,108 @@
+"""The arithmetic of a comparison and its table: medians, rates per CPU second, ratios round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from measure import Contender, Sample
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a job must reach: a least ratio to a rival's search, or most CPU seconds of the process."""
+
+    text: str
+    contender: str
+    rival: str = ""
+    least: float = 0.0
+    most: float = 0.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """Contenders that do the same, the first of which is ours; how much it is; and what is to be reached."""
+
+    title: str
+    contenders: tuple[Contender, ...]
+    transitions: int
+    targets: tuple[Target, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A target, the figure that was measured for it, and whether that reaches it."""
+
+    target: Target
+    figure: float | None
+    met: bool
+
+    def __str__(self) -> str:
+        """One line."""
+        if self.figure is None:
+            return f"{self.target.text}: not measured, for {self.target.rival} is not here"
+        unit = "×" if self.target.rival else " s"
+        return f"{self.target.text}: {self.figure:.2f}{unit}, {'met' if self.met else 'MISSED'}"
+
+
+Samples = dict[str, list[Sample]]
+
+
+def ratio(ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """How many times ours theirs is: the median of the ratios within each round."""
+    return median(their / our for our, their in zip(ours, theirs, strict=True))
+
+
+def searches(samples: Sequence[Sample]) -> list[float]:
+    """What the search alone took in each; the whole process where it does not say."""
+    return [sample.cpu if sample.search is None else sample.search for sample in samples]
+
+
+def answers(job: Job, samples: Samples) -> list[Answer]:
+    """What the run says of each target. A target whose rival was not run is neither met nor missed."""
+    found = []
+    for target in job.targets:
+        ours = samples[target.contender]
+        if not target.rival:
+            figure = median(sample.cpu for sample in ours)
+            found.append(Answer(target, figure, figure <= target.most))
+        elif target.rival in samples:
+            figure = ratio(searches(ours), searches(samples[target.rival]))
+            found.append(Answer(target, figure, figure >= target.least))
+        else:
+            found.append(Answer(target, None, False))
+    return found
+
+
+HEAD = ("", "version", "search, CPU s", "million/s", "process, CPU s", "million/s", "peak, MB", "× CPU")
+
+
+def table(job: Job, samples: Samples) -> str:
+    """The job as markdown: medians, and in brackets the least and the most."""
+    lines = [f"### {job.title}", "", _line(HEAD), _line(["---"] + ["---:"] * (len(HEAD) - 1))]
+    ours = samples[job.contenders[0].name]
+    for contender in job.contenders:
+        mine = samples[contender.name]
+        whole = [sample.cpu for sample in mine]
+        alone = [sample.search for sample in mine if sample.search is not None]
+        times = ratio([sample.cpu for sample in ours], whole)
+        cells = [contender.name, contender.version]
+        for seconds in (alone, whole):
+            cells += [_spread(seconds), _rate(job.transitions, seconds)]
+        lines.append(_line([*cells, f"{median(s.peak for s in mine):.0f}", f"{times:.2f}"]))
+    lines += ["", *(f"- {answer}" for answer in answers(job, samples))]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _spread(figures: Sequence[float]) -> str:
+    return f"{median(figures):.2f} ({min(figures):.2f}–{max(figures):.2f})" if figures else "-"
+
+
+def _rate(transitions: int, seconds: Sequence[float]) -> str:
+    """Transitions per CPU second, in millions; of nothing generated, none."""
+    return f"{transitions / median(seconds) / 1e6:.2f}" if seconds and transitions else "-"
