@@ -140,17 +140,18 @@ def check(
 def _engine(definition: Definition, wanted: str) -> tuple[Callable[..., Tally], str, str]:
     if wanted not in ENGINES:
         raise InputError(f"no engine {wanted!r}; write one of: {', '.join(ENGINES)}")
-    if wanted == "explore":
-        return _explore, "explore", "asked for"
     from falsework.fast import fast
     from falsework.lower import lower
 
     try:
-        lower(definition)
+        lower(definition)  # whatever the engine: some mistakes in a definition take intervals to see
     except Refused as refusal:
         if wanted == "fast":
             raise
-        return _explore, "explore", f"fast refuses the model: {refusal.code} at {refusal.place}"
+        if wanted == "auto":
+            return _explore, "explore", f"fast refuses the model: {refusal.code} at {refusal.place}"
+    if wanted == "explore":
+        return _explore, "explore", "asked for"
     return fast, "fast", "asked for" if wanted == "fast" else "the default"
 
 

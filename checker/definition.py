@@ -15,7 +15,7 @@ from falsework.annotations import DomainProblem, resolve
 from falsework.domains import Domain, MapOf, SeqOf, SetOf, VariableDomain, freeze, instantiate, spell, thawing
 from falsework.errors import DefinitionError, Place
 from falsework.language import Model, Role, Row, role_of
-from falsework.source import annotations_of, class_place, function_node, name_line
+from falsework.source import annotations_of, class_place, deep, function_node, name_line
 from falsework.values import Map, Seq, Set
 
 ACTION_KINDS = ("action", "internal", "fault", "tick")
@@ -112,7 +112,8 @@ def definition_of(cls: type[Model]) -> Definition:
     """The gathered definition; raises DefinitionError for the first mistake, in the order of reading."""
     found = cls.__dict__.get("__falsework_definition__")
     if found is None:
-        found = _gather(cls)
+        with deep():
+            found = _gather(cls)
         cls.__falsework_definition__ = found  # type: ignore[attr-defined]
     return typing.cast(Definition, found)
 

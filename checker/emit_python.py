@@ -222,7 +222,7 @@ def shared(roots: Iterable[Node]) -> dict[int, Node]:
             return 0
         uses[node.index] = uses.get(node.index, 0) + 1
         if uses[node.index] == 1:
-            height[node.index] = 1 + max(visit(arg) for arg in node.args)
+            height[node.index] = 1 + max([visit(arg) for arg in node.args])
             if height[node.index] >= NESTING:
                 named[node.index] = node
         else:

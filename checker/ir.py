@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 TABLE_LIMIT = 4096
 """Expressions over one slot of at most this size are kept as tables."""
+DEEPEST = 2000
+"""No expression nests deeper."""
 NO_SUPPORT: frozenset[int] = frozenset()
 
 
@@ -24,6 +26,10 @@ class Slot:
     size: int
 
 
+class TooDeep(Exception):
+    """An expression nests deeper than DEEPEST."""
+
+
 class Node:
     """An interned expression: operation, arguments, interval, the slots it reads, its table if it has one.
 
@@ -31,7 +37,7 @@ class Node:
     and clamp (its first argument where that is an index below the second, else 0).
     """
 
-    __slots__ = ("args", "high", "index", "low", "op", "support", "table", "value")
+    __slots__ = ("args", "depth", "high", "index", "low", "op", "support", "table", "value")
 
     def __init__(
         self, index: int, op: str, args: tuple[Node, ...], value: int, low: int, high: int,
@@ -45,6 +51,9 @@ class Node:
         self.high = high
         self.support = support
         self.table = table
+        self.depth: int = 1 + max([arg.depth for arg in args]) if args else 0
+        if self.depth > DEEPEST:
+            raise TooDeep
 
     @property
     def constant(self) -> bool:

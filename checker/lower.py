@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from falsework.definition import Action, Definition, Property
 from falsework.domains import MapOf, SeqOf, SetOf, VariableDomain
-from falsework.errors import Refused
-from falsework.ir import Facts, Node, Pool, Slot, text
+from falsework.errors import Place, Refused
+from falsework.ir import DEEPEST, Facts, Node, Pool, Slot, TooDeep, text
 from falsework.judge import applies
 from falsework.lower_context import Guard, NeverEnabled, Site
 from falsework.lower_statements import Statements
@@ -17,15 +18,18 @@ from falsework.lower_values import (
     Inst,
     Items,
     Mismatch,
+    Num,
     Option,
     SymbolicState,
     Value,
     constant,
+    kind,
     load,
     store,
     variable_slots,
     zero,
 )
+from falsework.source import deep
 from falsework.trace import Label, instances
 
 MOST_INSTANCES = 50_000
@@ -75,18 +79,32 @@ class Lowered:
         return "\n".join(_text(self))
 
 
+@contextmanager
+def _refusals(name: str, place: Place) -> Iterator[None]:
+    """What goes wrong inside without a line of its own is refused where the method stands."""
+    try:
+        yield
+    except Mismatch as problem:
+        raise Refused("P005", place, f"{name}: {problem}", "values of one kind in every case") from None
+    except (TooDeep, RecursionError):
+        found = f"{name}: expressions nested more than {DEEPEST} deep"
+        raise Refused("P010", place, found, "a shorter loop or chain of conditions, or a table") from None
+
+
 def lower(definition: Definition) -> Lowered:
     """The lowered model, made once; raises Refused for the first construct outside the subset."""
     found = definition.__dict__.get("_lowered")
     if found is None:
-        found = _Lowering(definition).lowered()
+        with deep():
+            found = _Lowering(definition).lowered()
         definition.__dict__["_lowered"] = found
     return found
 
 
 def lower_without(definition: Definition, conjunct: Site) -> Lowered:
     """The model lowered with that conjunct taken out of the guards of its actions, in all instances."""
-    return _Lowering(definition, conjunct).lowered()
+    with deep():
+        return _Lowering(definition, conjunct).lowered()
 
 
 class _Lowering:
@@ -130,14 +148,8 @@ class _Lowering:
                         f"more than {MOST_INSTANCES} instances of actions",
                         "smaller parameter domains",
                     )
-                try:
+                with suppress(NeverEnabled), _refusals(action.name, action.place):
                     made.append(self.instance(action, label, number))
-                except NeverEnabled:
-                    continue
-                except Mismatch as problem:
-                    raise Refused(
-                        "P005", action.place, f"{action.name}: {problem}", "values of one kind in every case"
-                    ) from None
         return Lowered(
             definition, self.pool, tuple(self.pool.slots), tuple(made),
             tuple(self.predicate(p) for p in definition.invariants if p.kind == "state"),
@@ -263,19 +275,13 @@ class _Lowering:
         here = state if state is not None else self.before
         run = Statements(self.pool, self.definition, here, facts)
         run.judging = prop.kind in ("state", "step")
-        try:
+        with _refusals(prop.name, prop.place):
             answer = run.run(prop.function, [Inst(here), *((known or {})[a] for a in prop.arguments)], {})
-            holds = self._bool(answer, prop)
-        except Mismatch as problem:
-            raise Refused(
-                "P005", prop.place, f"{prop.name}: {problem}", "values of one kind in every case"
-            ) from None
-        premises = tuple((line, column, run.simplify(node)) for line, column, node in run.premises)
-        return Predicate(prop, run.simplify(holds), tuple(run.guards), premises)
+            holds = run.simplify(self._bool(answer, prop))
+            premises = tuple((line, column, run.simplify(node)) for line, column, node in run.premises)
+        return Predicate(prop, holds, tuple(run.guards), premises)
 
     def _bool(self, answer: Value, prop: Property) -> Node:
-        from falsework.lower_values import Num, kind
-
         if not isinstance(answer, Num) or not answer.flag:
             raise Refused(
                 "P005",
@@ -303,12 +309,12 @@ def _text(lowered: Lowered) -> Iterator[str]:
         for step in instance.steps:
             if step.node is not lowered.pool.true:
                 yield f"  invariant {step.prop.name} {text(step.node, slots)}"
-    for kind, predicates in (
+    for word, predicates in (
         ("invariant", lowered.invariants),
         ("witness", lowered.witnesses),
         ("terminal", lowered.terminals),
     ):
         for predicate in predicates:
-            yield f"{kind} {predicate.prop.name} {text(predicate.node, slots)}"
+            yield f"{word} {predicate.prop.name} {text(predicate.node, slots)}"
             for fault in predicate.faults:
                 yield f"  fault {text(fault.node, slots)}"

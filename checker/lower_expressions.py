@@ -351,14 +351,12 @@ class Expressions(Context):
 
     def _below_cap(self, op: ast.cmpop, left: Value, right: Value, node: ast.Compare) -> None:
         """M016: an elapsed time rests at its cap, so a comparison that tells the cap from more would lie."""
+        left, right = (s.inner if isinstance(s, Option) and s.inner is not None else s for s in (left, right))
         for this, other, over in ((left, right, (ast.LtE, ast.Gt)), (right, left, (ast.GtE, ast.Lt))):
-            if (
-                not isinstance(this, Num)
-                or this.cap is None
-                or not isinstance(other, Num)
-                or other.cap is not None
-            ):
+            if not isinstance(this, Num) or this.cap is None or not isinstance(other, Num):
                 continue
+            if other.cap is not None and other.cap <= this.cap:
+                continue  # both rest at their caps
             _, high = self.facts.span(self.simplify(other.node))
             limit = this.cap - isinstance(op, (*over, ast.Eq, ast.NotEq))
             if high > limit:
@@ -370,6 +368,8 @@ class Expressions(Context):
         pool = self.pool
         match where:
             case Tup(items):
+                for one in items:
+                    self._below_cap(ast.Eq(), item, one, node)
                 return pool.or_(*(same(pool, item, one) for one in items))
             case Ref(state, name, SetOf(key)):
                 index = self.key(key, item, node)

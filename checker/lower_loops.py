@@ -33,6 +33,9 @@ Going = Callable[[], Node] | None
 Element = tuple[Callable[[], Node], Callable[[], Value]]
 """What a loop may meet: whether it is there, and what it is, both read when the loop comes to it."""
 
+MOST_ROUNDS = 10_000
+"""A loop is unrolled, so a longer one is refused."""
+
 
 def still(thing: Any) -> Callable[[], Any]:
     """Something that does not change while the loop runs."""
@@ -199,7 +202,11 @@ class Loops(Expressions):
         if len(ends) > 2 or not start.constant:
             write = "range(stop), or range(start, stop) from a constant"
             raise self.refuse(node, "P006", f"the range {ast.unparse(node)}", write)
-        for value in range(start.value, self.facts.span(stop)[1]):
+        rounds = range(start.value, self.facts.span(stop)[1])
+        if len(rounds) > MOST_ROUNDS:
+            write = f"a range of at most {MOST_ROUNDS} rounds"
+            raise self.refuse(node, "P006", f"{ast.unparse(node)} of up to {len(rounds)} rounds", write)
+        for value in rounds:
             number = self.pool.const(value)
             yield partial(self.pool.lt, number, stop), still(Num(number))
 

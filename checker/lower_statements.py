@@ -84,7 +84,6 @@ class Statements(Calls):
     def s_for(self, node: ast.For) -> Node:
         if node.orelse:
             raise self.refuse(node, "P001", "an else of a loop", "a flag, or any(…)")
-        self._only_current_key(node)
         steps: list[Callable[[], Node]] = []
         for there, thing in self.elements(node.iter):
 
@@ -97,19 +96,6 @@ class Statements(Calls):
 
             steps.append(step)
         return self._sequence(steps)
-
-    def _only_current_key(self, node: ast.For) -> None:
-        looped = node.iter.args[0] if isinstance(node.iter, ast.Call) and node.iter.args else node.iter
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
-                moved = inner.func.attr in ("append", "pop_first")
-                if moved and ast.unparse(inner.func.value) == ast.unparse(looped):
-                    raise self.refuse(
-                        inner,
-                        "P010",
-                        f"{ast.unparse(inner)} inside a loop over it",
-                        "the change after the loop",
-                    )
 
     # --- assignments
 

@@ -18,6 +18,7 @@ from falsework.errors import Place
 from falsework.ir import Node
 from falsework.lower import Instance, Lowered, Predicate
 from falsework.packing import Packing
+from falsework.source import deep
 
 SMALL = 24
 """Conditions of at most this many nodes stand inside a comprehension; larger ones are functions, memoised."""
@@ -87,14 +88,18 @@ class Program:
 
 def build(lowered: Lowered) -> Program:
     """The model's program, printed, compiled and bound."""
-    return _Builder(lowered).program()
+    with deep():
+        return _Builder(lowered).program()
 
 
-def weight(node: Node) -> int:
+def weight(node: Node, known: dict[int, int] | None = None) -> int:
     """How many nodes the expression has, each mention counted."""
     if node.op in ("const", "slot", "table"):
         return 1
-    return 1 + sum(weight(arg) for arg in node.args) if node.op != "pick" or len(node.args) < 40 else 40
+    known = {} if known is None else known
+    if node.index not in known:
+        known[node.index] = 1 + sum([weight(arg, known) for arg in node.args])
+    return known[node.index]
 
 
 Made = tuple[str, str, int, dict[int, Event]]

@@ -9,12 +9,24 @@ import inspect
 import linecache
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import CellType, FunctionType
 from typing import Any
 
 from falsework.errors import DefinitionError, Place, display_path
 
 _READ = (OSError, SyntaxError, ValueError)
+
+
+@contextmanager
+def deep() -> Iterator[None]:
+    """Inside, what is walked recursively may nest as deeply as a long loop or chain of elif makes it."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, 20_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def function_file(function: Callable[..., Any]) -> str:

@@ -283,6 +283,8 @@ class Draw:
         if read is None:
             return None
         e, domain = read
+        if domain[0] == "option" and domain[1][0] == "int" and domain[1][3] == "elapsed":
+            return None  # at its cap a time is at least that: only `clock` compares it
         enum = domain[0] == "enum"
         right = (
             self.value(scope, domain, 0)
@@ -293,6 +295,10 @@ class Draw:
             return ("among", e, tuple(self.random.sample(members(self.about, domain), 1)), self.chance(0.5))
         if right == NONE:
             return compare(e, self.pick(("is", "is not")), NONE)
+        inner = domain[1] if domain[0] == "option" else domain
+        rests = inner[0] == "int" and inner[3] == "elapsed"
+        if rests and (right[0], right[1] == inner[2]) != ("const", False):
+            right = ("const", inner[1])  # a time at its cap is at least that, no more is known
         return compare(e, self.pick(("is", "is not") if enum else ("==", "!=")), right)
 
     def clock(self, scope: Scope, _: int) -> Expression | None:
