@@ -131,7 +131,7 @@ def _departures(answer: Answer) -> dict[str, str]:
 
 def gate_text(report: GateReport, *, width: int = 100) -> str:
     """The whole report as text; the first line says what was asked and answered, the failures stand last."""
-    came = f"{_answered(report)} · {report_word(report)} · {report.seconds:.1f} s"
+    came = f"{_answered(report)} · {report_word(report)} · {report.seconds:.2f} s"
     first = f"GATE  asked {counted(report)} · {came}"
     blocks = [first]
     blocks += ["\n".join(_model_lines(report, model)) for model in report.models]

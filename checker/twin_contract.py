@@ -11,6 +11,7 @@ from falsework.domains import spell
 from falsework.errors import CutByBound, InputError
 from falsework.language import Model, deadlock, role_of
 from falsework.naming import setting
+from falsework.state import columns
 from falsework.trace import Faulted, Label, Taken, instances, starts, take
 from falsework.verdict import Verdict, combine
 
@@ -269,7 +270,7 @@ def _not_a_step(model: Definition, before: Taken, after: Taken) -> str:
 
 def _changed(model: Definition, there: tuple[object, ...], here: tuple[object, ...]) -> str:
     cells = [
-        f"{variable.name} = {spell(a)} there, {spell(b)} here"
+        f"{variable.name} = {columns(variable.domain, a)} there, {columns(variable.domain, b)} here"
         for variable, a, b in zip(model.variables, there, here, strict=True)
         if a != b
     ]

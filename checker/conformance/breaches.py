@@ -18,10 +18,9 @@ from falsework.conformance.projection import Observed, Unreadable
 from falsework.conformance.session import Outcome, Session, SubjectFault
 from falsework.conformance.subject import Subject
 from falsework.definition import Action, Definition
-from falsework.domains import spell
 from falsework.errors import CutByBound
 from falsework.language import values_stay_in_domain
-from falsework.state import State
+from falsework.state import State, columns
 from falsework.trace import Faulted, Label, Taken, instances, starts, take
 
 PERFORMED = 200_000
@@ -255,7 +254,7 @@ class _Search:
         parts = [f"answers {outcome.text}, the model {wanted}"] if outcome.text != wanted else []
         for place, variable in enumerate(self.definition.variables):
             if variable.name in seen.values or variable.name in seen.odd:
-                cell, shown = spell(expected.state[place]), seen.spelled(variable.name)
+                cell, shown = columns(variable.domain, expected.state[place]), seen.spelled(variable)
                 parts += [f"{variable.name} = {shown}, in the model {cell}"] if cell != shown else []
         more = f" and {len(parts) - 1} more" if len(parts) > 1 else ""
         return parts[0] + more if parts else ""

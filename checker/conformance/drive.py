@@ -12,7 +12,7 @@ from falsework.conformance.session import Outcome, Session, SubjectFault
 from falsework.conformance.subject import Subject
 from falsework.definition import Definition
 from falsework.domains import spell
-from falsework.state import State
+from falsework.state import State, columns
 from falsework.trace import Label
 from falsework.verdict import Verdict
 
@@ -133,6 +133,7 @@ class _Driver:
         self.path: list[Label] = []
         self.passed: list[int] = []
         self.tries: dict[tuple[int, Label], int] = {}
+        self.given_up: list[tuple[int, Label]] = []
 
     # --- the walk that covers the graph
 
@@ -150,10 +151,9 @@ class _Driver:
                 self.result.divergence = self.along(on[1], plan)
             else:
                 break
-        given_up = [place for place, times in self.tries.items() if times >= TRIES]
         self.result.undriven = [
             f"{label} where {self.spelled(node)}: its outcome was unknown each time"
-            for node, label in given_up
+            for node, label in self.given_up
         ]
         if self.result.divergence is None:
             left = ((node, label) for node, labels in enumerate(plan.open) for label in labels)
@@ -173,19 +173,18 @@ class _Driver:
 
     def settle(self, plan: Plan, node: int, label: Label) -> None:
         """The step is done with if its outcome is known; an unknown one is tried again, and not for ever."""
-        if label not in plan.open[node]:
-            return
         edge = self.graph.edges[node].get(label)
         if edge is None:
-            self.result.attempted += 1
+            self.result.attempted += label in plan.open[node]
             plan.done(node, label)
         elif self.here == [edge.target] and (self.word == ANSWERED or edge.target != node):
-            self.result.covered += 1
+            self.result.covered += label in plan.open[node]
             plan.done(node, label)
         else:
             self.tries[node, label] = self.tries.get((node, label), 0) + 1
             if self.tries[node, label] >= TRIES:
-                plan.done(node, label)
+                self.given_up += [(node, label)] if label in plan.open[node] else []
+                plan.avoid(node, label)
 
     # --- one step
 
@@ -270,8 +269,8 @@ class _Driver:
         was, wanted = self.graph.states[node], self.graph.states[target]
         for place, variable in enumerate(self.session.definition.variables):
             if variable.name in seen.values or variable.name in seen.odd:
-                shown = seen.spelled(variable.name)
-                yield Row(variable.name, spell(was[place]), spell(wanted[place]), shown)
+                before, after = (columns(variable.domain, state[place]) for state in (was, wanted))
+                yield Row(variable.name, before, after, seen.spelled(variable))
 
     # --- the shortest path that still diverges
 

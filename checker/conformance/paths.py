@@ -129,6 +129,7 @@ class Plan:
         self.graph = graph
         self.open = [self._order(node) for node in range(len(graph.states))]
         self.waiting = sum(map(len, self.open))
+        self.avoided: set[tuple[int, Label]] = set()
 
     def _order(self, node: int) -> dict[Label, None]:
         """What is to be driven from the state: first what stays there, so that the walk leaves it once."""
@@ -142,6 +143,11 @@ class Plan:
             del self.open[node][label]
             self.waiting -= 1
 
+    def avoid(self, node: int, label: Label) -> None:
+        """It is tried no more, and the walk goes no more along it."""
+        self.avoided.add((node, label))
+        self.done(node, label)
+
     def nearest(self, nodes: list[int]) -> tuple[int, list[Label]] | None:
         """The nearest node from which something is open, and the labels to it, the open one last."""
         came: dict[int, Edge | int] = {node: node for node in reversed(nodes)}
@@ -151,7 +157,7 @@ class Plan:
             if self.open[node]:
                 return self._back(came, node, next(iter(self.open[node])))
             for edge in self.graph.edges[node].values():
-                if edge.target not in came:
+                if edge.target not in came and (node, edge.label) not in self.avoided:
                     came[edge.target] = edge
                     queue.append(edge.target)
         return None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from falsework.definition import Definition
+from falsework.definition import Definition, Variable
 from falsework.domains import (
     Bool,
     EnumOf,
@@ -19,9 +19,8 @@ from falsework.domains import (
     SetOf,
     TupleOf,
     VariableDomain,
-    spell,
 )
-from falsework.state import State
+from falsework.state import State, columns
 from falsework.values import Record
 
 
@@ -100,9 +99,11 @@ class Observed:
     values: Mapping[str, Any]
     odd: Mapping[str, str]
 
-    def spelled(self, name: str) -> str:
+    def spelled(self, variable: Variable) -> str:
         """The variable as a table prints it."""
-        return self.odd[name] if name in self.odd else spell(self.values[name])
+        if variable.name in self.odd:
+            return self.odd[variable.name]
+        return columns(variable.domain, self.values[variable.name])
 
 
 def observed(definition: Definition, shown: Mapping[str, object]) -> Observed:
