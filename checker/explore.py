@@ -13,10 +13,10 @@ from collections.abc import Mapping
 from falsework.accounting import Bounds, Progress, Stop, Tally, Violation
 from falsework.definition import Action, Definition, Property
 from falsework.errors import CutByBound
-from falsework.judge import IMPURE, applies, judge, step_arguments
+from falsework.judge import applies, judge, step_arguments
 from falsework.language import deadlock, values_stay_in_domain
 from falsework.state import State
-from falsework.trace import Fault, Faulted, Label, Taken, Trace, instances, starts, take
+from falsework.trace import IMPURE, Fault, Faulted, Label, Taken, Trace, instances, starts, take
 
 
 class _Search:

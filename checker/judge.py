@@ -9,9 +9,7 @@ from typing import Any
 from falsework.definition import Action, Definition, Property
 from falsework.language import PremiseSite, count_premises
 from falsework.state import State, live
-from falsework.trace import Faulted, Label, faulted
-
-IMPURE = "impure: a second evaluation of {} differs from the first"
+from falsework.trace import IMPURE, Faulted, Label, faulted
 
 
 def applies(prop: Property, action: Action) -> bool:

@@ -13,6 +13,8 @@ from falsework.errors import CutByBound, Disabled, InputError, Place, display_fi
 from falsework.language import Model
 from falsework.state import State, frozen, live
 
+IMPURE = "impure: a second evaluation of {} differs from the first"
+
 
 @dataclass(frozen=True)
 class Label:
@@ -118,7 +120,7 @@ def starts(definition: Definition, failed: Callable[[Faulted], None] | None = No
     for action in definition.initials:
         for label in instances(definition, action):
             try:
-                taken = take(definition, action, state, label)
+                taken = _twice(definition, action, state, label)
             except Faulted as fault:
                 if failed is None:
                     raise
@@ -126,6 +128,13 @@ def starts(definition: Definition, failed: Callable[[Faulted], None] | None = No
                 continue
             if taken is not None:
                 yield taken
+
+
+def _twice(definition: Definition, action: Action, before: State, label: Label) -> Taken | None:
+    taken, again = (take(definition, action, before, label) for _ in range(2))
+    if taken != again:
+        raise Faulted(IMPURE.format(label), action.place)
+    return taken
 
 
 def replay(definition: Definition, trace: Trace) -> list[Taken]:

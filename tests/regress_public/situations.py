@@ -307,6 +307,24 @@ class RollsDice(Model):
         return self.number < 1000
 
 
+class StartsByDice(Model):
+    """The same where the initial state is chosen."""
+
+    number: Annotated[int, Upto(999)] = 0
+
+    @initial
+    def start(self) -> None:
+        self.number = DICE.randrange(1000)
+
+    @action
+    def stay(self) -> None:
+        self.number = self.number
+
+    @invariant
+    def it_is_small(self) -> bool:
+        return self.number < 1000
+
+
 class ChangesItsMind(Model):
     """A predicate that answers yes and no in turn."""
 

@@ -65,6 +65,16 @@ def test_a_choice_inside_an_action_is_an_error() -> None:
     ]
 
 
+@each_engine
+def test_a_choice_inside_the_start_is_an_error(engine: str) -> None:
+    """The same of an initial action, which every engine executes on the class."""
+    result = check(situations.StartsByDice, engine=engine)
+    assert result.verdict is Verdict.ERROR
+    assert [(found.word, found.text) for found in result.findings] == [
+        ("fault", "impure: a second evaluation of start() differs from the first")
+    ]
+
+
 def test_a_predicate_that_changes_its_mind_is_an_error() -> None:
     """The same of a predicate."""
     result = check(situations.ChangesItsMind)
