@@ -15,7 +15,7 @@ CASES = cases()
 ROOT = Path(__file__).resolve().parent.parent
 ELSEWHERE = {
     "M001": "a source that cannot be read has no file to be written in: below",
-    "M016": "comparing an Elapsed with what exceeds its cap takes intervals: tests of the lowering",
+    "M016": "comparing an Elapsed with what exceeds its cap takes intervals: test_refusals.py",
 }
 
 
