@@ -27,7 +27,7 @@ from falsework.lower import Instance, Lowered, Predicate, lower, lower_without
 from falsework.lower_context import Site
 from falsework.program import build
 from falsework.rebuild import Rebuilder
-from falsework.source import conjuncts, function_node, helper_called, named_object, place_in
+from falsework.source import conjuncts, deep, function_node, helper_called, named_object, place_in
 from falsework.trace import Label
 
 DEFAULT_BOUNDS = Bounds(max_states=200_000, every=True)
@@ -147,7 +147,8 @@ def kill(definition: Definition, mutant: Mutant, bounds: Bounds = DEFAULT_BOUNDS
     tally = search.tally
     if broken:
         walk = _Walk(lowered, search)
-        trace = walk.to(broken[0])
+        with deep():
+            trace = walk.to(broken[0])
         return Outcome(mutant, tuple(broken), trace, walk.fault)
     if tally.stop is not None:
         text = f"stopped by {tally.stop.bound} {tally.stop.limit:,}"

@@ -45,7 +45,7 @@ def _score(outcomes: Sequence[Outcome]) -> str:
         return "no action has a guard, so there is nothing to leave out"
     killed = sum(outcome.killed for outcome in outcomes)
     parts = [f"{number_of(len(outcomes), 'guard conjunct')}, each left out by itself"]
-    parts += [f"{killed} killed", f"score {killed / len(outcomes):.0%}"]
+    parts += [f"{killed} killed", f"score {100 * killed // len(outcomes)}%"]
     return " · ".join(parts)
 
 
@@ -59,7 +59,8 @@ def _row(outcome: Outcome) -> list[str]:
 
 
 def _said(notice: Notice, outcome: Outcome) -> str:
-    return _short(_WORDS[notice.cause].format(notice.name or outcome.text))
+    fault = outcome.text.rpartition(": ")[0]  # its place is in the model, and the conjunct's is in the row
+    return _short(_WORDS[notice.cause].format(notice.name or fault))
 
 
 def _short(text: str) -> str:

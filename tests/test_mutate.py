@@ -239,6 +239,13 @@ def test_the_guard_that_a_twin_inherits_is_left_out_of_the_twin() -> None:
     assert noticed(small.Returns)["self.place != 1"] == []
 
 
+def test_a_score_is_never_rounded_up() -> None:
+    killed = outcome_of(small.Stairs, "rise", "self.below(2)")
+    survivor = outcome_of(small.Stairs, "rise", "self.level < 3")
+    text = mutants_text(definition_of(small.Stairs), "", [killed] * 299 + [survivor])
+    assert text.partition("\n")[0].endswith("by itself · 299 killed · score 99%")
+
+
 # --- no false green -------------------------------------------------------------------------------------
 
 
