@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("falsework")
     group.addoption("--update-golden", action="store_true", help="rewrite the texts of tests/golden")
     group.addoption("--deep", action="store_true", help="also run the tests marked deep, which take minutes")
-    group.addoption("--models", type=int, default=500, help="how many random models the engines must agree on")
+    group.addoption("--models", type=int, default=500, help="how many random models the engines agree on")
 
 
 def pytest_configure(config: pytest.Config) -> None:

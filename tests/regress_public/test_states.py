@@ -20,8 +20,8 @@ if importlib.util.find_spec("falsework.fast") is not None:
 each_engine = pytest.mark.parametrize("engine", ENGINES)
 
 
-def search(engine: str, model: type[Model], **bounds: int | bool) -> Tally:
-    return ENGINES[engine](definition_of(model), Bounds(**{"every": True, **bounds}))  # type: ignore[arg-type]
+def search(engine: str, model: type[Model], *, every: bool = True) -> Tally:
+    return ENGINES[engine](definition_of(model), Bounds(every=every))
 
 
 @each_engine
