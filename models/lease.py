@@ -35,7 +35,9 @@ Instant = Annotated[int, Between("-ALLOWANCE", "LEASE")]  # as far from now as t
 
 
 class Act(Record):
-    """An act on its way to the judge. Its worker's death does not stop it."""
+    """The act on its way to the judge, if one was sent. Its worker's death does not stop it."""
+
+    sent: bool = False
 
     instant: Annotated[int, Countdown("LEASE + max(LAG, 0)")] = 0  # what it carries, by the judge's clock
     lease: Left = 0  # what is left of the lease it was sent under, by the host's, which no judge reads
@@ -54,7 +56,7 @@ class Lease(Model):
     standing: Map[Worker, Left] = Map(0)  # what is left of what each worker was granted
     waiting: Map[Worker, Left | None] = Map(None)  # what is left of the time until a waiter's last look
     entered_again: bool = False  # whether the stored grant was re-entered: only a witness looks
-    act: Act | None = None  # any one act in flight: acts never meet, so one stands for all
+    act: Act = Act()  # any one act in flight: acts never meet, so one stands for all
 
     # The decisions, each by itself.
 
@@ -148,7 +150,7 @@ class Lease(Model):
         """A worker keeps the key until the judge has answered the act it sent under it."""
         if not self.has_standing(worker):
             return Answer.NOT_HELD
-        require(self.act is None or self.act.lease == 0)
+        require(self.act.lease == 0)
         self.left = 0
         self.holder = None
         self.entered_again = False
@@ -161,14 +163,15 @@ class Lease(Model):
         if not self.has_standing(worker):
             return None
         instant = self.minted()
-        self.act = Act(instant=self.by_the_judge(instant), lease=self.standing[worker])
+        self.act = Act(sent=True, instant=self.by_the_judge(instant), lease=self.standing[worker])
         return instant
 
     @action(source="Allowance 8")
     def admit(self) -> Answer:
-        act = given(self.act)
-        self.act = None
-        return Answer.ADMITTED if self.in_time(act) else Answer.LATE
+        require(self.act.sent)
+        in_time = self.in_time(self.act)
+        self.act = Act()
+        return Answer.ADMITTED if in_time else Answer.LATE
 
     @fault(source="act section 2")
     def die(self, worker: Worker) -> None:
@@ -203,7 +206,7 @@ class Lease(Model):
 
     @invariant(source="act section 9")
     def an_act_in_flight_keeps_its_lease(self) -> bool:
-        return self.act is None or self.act.lease in (0, self.left)
+        return self.act.lease in (0, self.left)
 
     # What is true of every step.
 
@@ -274,11 +277,11 @@ class Lease(Model):
 
     @invariant(on=admit, source=("Allowance 7", "Allowance 9", "act section 10a"))
     def an_admitted_act_is_within_its_lease(self, before: Self, answer: Answer) -> bool:
-        return implies(answer is Answer.ADMITTED, before.act is not None and before.act.lease > 0)
+        return implies(answer is Answer.ADMITTED, before.act.lease > 0)
 
     @invariant(on=admit, source="Allowance 8")
     def an_act_is_judged_once(self, before: Self) -> bool:
-        return before.act is not None and self.act is None
+        return before.act.sent and not self.act.sent
 
     @invariant(on=die, source="act section 2")
     def a_death_frees_nothing(self, before: Self) -> bool:
@@ -303,9 +306,7 @@ class Lease(Model):
     @reachable
     def a_late_act_holds_up_no_release(self) -> bool:
         """The key is free before a waiter's deadline, so it was released, and an act is still in flight."""
-        return (
-            self.left == 0 and self.act is not None and any(self.waits(worker) > 0 for worker in self.waiting)
-        )
+        return self.left == 0 and self.act.sent and any(self.waits(worker) > 0 for worker in self.waiting)
 
     @reachable
     def the_lease_of_the_dead_runs_on(self) -> bool:
@@ -318,16 +319,16 @@ class Lease(Model):
     @reachable
     def an_act_is_in_time(self) -> bool:
         """The judge admits it."""
-        return self.act is not None and self.in_time(self.act)
+        return self.act.sent and self.in_time(self.act)
 
     @reachable
     def an_act_is_too_late(self) -> bool:
         """The judge refuses it."""
-        return self.act is not None and not self.in_time(self.act)
+        return self.act.sent and not self.in_time(self.act)
 
     @reachable
     def an_act_arrives_under_the_next_lease(self) -> bool:
-        return self.act is not None and self.act.lease == 0 and self.left > 0
+        return self.act.sent and self.act.lease == 0 and self.left > 0
 
 
 @configuration(holds=True)

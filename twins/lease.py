@@ -252,7 +252,7 @@ class ReleaseByAnybody(Lease):
     def release(self, worker: Worker) -> Answer:
         if self.ended():
             return Answer.NOT_HELD
-        require(self.act is None or self.act.lease == 0)
+        require(self.act.lease == 0)
         self.left = 0
         self.holder = None
         self.entered_again = False
@@ -305,7 +305,7 @@ class ActOfAStranger(Lease):
 
     def mint(self, worker: Worker) -> Instant | None:
         instant = self.minted()
-        self.act = Act(instant=self.by_the_judge(instant), lease=self.standing[worker])
+        self.act = Act(sent=True, instant=self.by_the_judge(instant), lease=self.standing[worker])
         return instant
 
 
@@ -314,4 +314,5 @@ class ActJudgedAgain(Lease):
     """The judge leaves an admitted act in its queue, and it lands a second time."""
 
     def admit(self) -> Answer:
-        return Answer.ADMITTED if self.in_time(given(self.act)) else Answer.LATE
+        require(self.act.sent)
+        return Answer.ADMITTED if self.in_time(self.act) else Answer.LATE

@@ -136,11 +136,12 @@ class LeaseSubject:
             "left": 0 if row is None else self.until(row.expires_at),
             "standing": [0 if terminus is None else self.until(terminus) for terminus in self.termini],
             "waiting": [None if wait is None else self.until(wait.deadline) for wait in self.waits],
-            "act": None if self.act is None else {
-                "instant": max(self.act.instant - self.judge_clock.now(), 0),
-                "lease": self.until(self.act.terminus),
+            "act": {
+                "sent": self.act is not None,
+                "instant": 0 if self.act is None else max(self.act.instant - self.judge_clock.now(), 0),
+                "lease": 0 if self.act is None else self.until(self.act.terminus),
             },
-        }  # fmt: skip
+        }
 
     def close(self) -> None:
         """The store is closed and its file is gone."""
