@@ -15,7 +15,7 @@ from functools import partial
 from falsework.accounting import DEFAULT_MAX_STATES
 from falsework.check import Result, check
 from falsework.conformance.breaches import Breaches, breaches
-from falsework.conformance.drive import Drive, drive
+from falsework.conformance.driver import Drive, drive
 from falsework.conformance.finding import (
     NamedSubject,
     driven_definition,
@@ -292,17 +292,17 @@ class _Gate:
         """Some twin or configuration breaks the invariant: else it is implied by the others, or untested."""
         asked = Asked(model.name, "invariant", name)
         answered = [self.report.answers.get(a) for a in self.report.of(model, "twin", "configuration")]
-        contracts = [a.contract for a in answered if a is not None and a.contract is not None]
-        found = {
-            contract.cls.__name__: contract.broken[name]
-            for contract in contracts
-            if isinstance(contract, Contract) and name in contract.broken
-        }
+        contracts = [a.contract for a in answered if a is not None and isinstance(a.contract, Contract)]
+        found = [contract.cls.__name__ for contract in contracts if name in contract.broken]
         assert model.definition is not None
         place = next(p.place for p in model.definition.invariants if p.name == name)
         if found:
             listed = ", ".join(found)
             return Answer(asked, "broken by a twin", Verdict.HOLDS, f"by {listed}", place)
+        if len(contracts) < len(answered) or not all(c.result.tally.complete for c in contracts):
+            text = f"not every twin was searched to the end, and none of the others breaks {name}"
+            problem = Problem("not decided", text, Verdict.INCOMPLETE, name)
+            return Answer(asked, problem.word, problem.verdict, "", place, [problem])
         text = (
             f"no twin breaks {name}: it is untested, or follows from the others; write a twin that breaks it"
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from falsework.accounting import Violation
 from falsework.check import Counterexample
 from falsework.conformance.breaches import Breach
-from falsework.conformance.drive import Divergence, Drive
+from falsework.conformance.driver import Divergence, Drive
 from falsework.conformance.twins import RuntimeContract
 from falsework.definition import Definition
 from falsework.errors import InputError

@@ -10,8 +10,8 @@ from falsework.report_text import aligned
 from falsework.twin_contract import MISSING, OTHER_STEPS, SURPRISE, UNREACHED, Cell, Contract
 
 LEGEND = (
-    "a number: first broken in that many steps, as declared · · not broken · - a witness no longer reached · "
-    "! a surprise · ? declared and missing · 6≠5 found 6, declared 5"
+    "a number: first broken in that many steps, as declared   · not broken   - a witness no longer reached\n"
+    "! a surprise   ? declared and missing, or not decided   6≠5 found 6, declared 5"
 )
 
 

@@ -316,23 +316,31 @@ def test_a_runtime_twin_is_rejected_for_what_it_declares() -> None:
     assert contract_of(StealingLock) == []
 
 
+class _Right(RightLock):
+    """A subject of its own, so that these twins are none of RightLock's."""
+
+
+class _Stealing(_Right):
+    server_class = StealingLock.server_class
+
+
 @runtime_twin(breaks={Lock.nobody_takes_what_is_held: 2})
-class _NotWrong(RightLock):
+class _NotWrong(_Right):
     """It says that it is wrong, and is right."""
 
 
 @runtime_twin(breaks={Lock.only_the_holder_frees: 1})
-class _WrongForAnotherReason(StealingLock):
+class _WrongForAnotherReason(_Stealing):
     """It steals, and declares something else."""
 
 
 @runtime_twin(breaks={Lock.nobody_takes_what_is_held: 3})
-class _WrongSooner(StealingLock):
+class _WrongSooner(_Stealing):
     """It steals at the second step."""
 
 
 @runtime_twin(breaks={Lock.grants_alternate: 1})
-class _NotObservable(StealingLock):
+class _NotObservable(_Stealing):
     """What it declares cannot be seen."""
 
 
@@ -342,7 +350,7 @@ class _Silent(LockServer):
 
 
 @runtime_twin(breaks={"observation": 2})
-class _DivergesOnly(RightLock):
+class _DivergesOnly(_Right):
     """It breaks no invariant, and is not the model's lock either: a crash frees nothing."""
 
     server_class = _Silent

@@ -1,6 +1,6 @@
 """Conformance: an implementation driven along the graph of a model, under the model's own invariants."""
 
-from falsework.conformance.drive import Divergence, Drive, drive
+from falsework.conformance.driver import Divergence, Drive, drive
 from falsework.conformance.subject import (
     RefusedBySubject,
     Subject,

@@ -200,7 +200,7 @@ class _Search:
         self.walked.append(expected.label)
         self.taken.append(step.taken)
         if step.departs and not self.departs:
-            self.departs = f"departs at step {len(self.walked)}: {expected.label} {step.departs}"
+            self.departs = f"departs at step {len(self.walked)}: {expected.label} — {step.departs}"
         return step
 
     def enabled(self, state: State) -> dict[Label, tuple[Action, Taken]]:
@@ -249,13 +249,14 @@ class _Search:
         if outcome.word == "unknown":
             return ""
         if outcome.word != "answered":
-            return f"{outcome.text}; the model answers {self.session.expected_text(action, expected.answer)}"
+            wanted = self.session.expected_text(action, expected.answer)
+            return f"answers {wanted} in the model, {outcome.text} here"
         wanted = self.session.expected_text(action, expected.answer)
-        parts = [f"answers {outcome.text}, the model {wanted}"] if outcome.text != wanted else []
+        parts = [f"answers {wanted} in the model, {outcome.text} here"] if outcome.text != wanted else []
         for place, variable in enumerate(self.definition.variables):
             if variable.name in seen.values or variable.name in seen.odd:
                 cell, shown = columns(variable.domain, expected.state[place]), seen.spelled(variable)
-                parts += [f"{variable.name} = {shown}, in the model {cell}"] if cell != shown else []
+                parts += [f"{variable.name} = {cell} in the model, {shown} here"] if cell != shown else []
         more = f" and {len(parts) - 1} more" if len(parts) > 1 else ""
         return parts[0] + more if parts else ""
 

@@ -70,7 +70,7 @@ def graph_of(definition: Definition, attempted: Collection[str]) -> Graph:
         for taken in starts(definition):
             if taken.state not in index:
                 _arrive(graph, index, taken.state, None, 0)
-                graph.begins.append((taken.label if definition.initials else None, index[taken.state]))
+            graph.begins.append((taken.label if definition.initials else None, index[taken.state]))
         for node in _growing(graph):
             for action, known in labels:
                 for label in known:

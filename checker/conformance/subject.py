@@ -26,12 +26,37 @@ class Subject(Protocol):
     a list.
     """
 
-    model: str  # "module:Class" of the model or the configuration whose graph is driven
-    surface: str  # what is driven, such as "driven SQLite"
-    refuses: Collection[str]  # the actions whose guard the implementation itself enforces
-    internal: Collection[str]  # the steps that it takes of itself: performed without an answer to compare
-    refusals: tuple[type[Exception], ...]
-    unknowns: tuple[type[Exception], ...]
+    # Attributes of the class; written as properties here because all that is asked is that they can be read.
+
+    @property
+    def model(self) -> str:
+        """`module:Class` of the model or the configuration whose graph is driven."""
+        ...
+
+    @property
+    def surface(self) -> str:
+        """What is driven, such as "driven SQLite"."""
+        ...
+
+    @property
+    def refuses(self) -> Collection[str]:
+        """The actions whose guard the implementation itself enforces."""
+        ...
+
+    @property
+    def internal(self) -> Collection[str]:
+        """The steps that it takes of itself: performed without an answer to compare."""
+        ...
+
+    @property
+    def refusals(self) -> tuple[type[Exception], ...]:
+        """Its own exceptions that mean a refusal."""
+        ...
+
+    @property
+    def unknowns(self) -> tuple[type[Exception], ...]:
+        """Its own exceptions that mean that the action may have happened or not."""
+        ...
 
     def begin(self, constants: Mapping[str, object]) -> None:
         """The implementation is as new, set up for these constants of the model."""
@@ -103,6 +128,10 @@ def subject_role_of(cls: type) -> SubjectRole | None:
 
 
 def twins_of_subject(cls: type) -> list[type]:
-    """The wrong subclasses of the subject, in order of definition; of a class defined again, the last one."""
-    found = {(twin.__module__, twin.__qualname__): twin for twin in _twins if issubclass(twin, cls)}
+    """The twins whose nearest undecorated class is the subject; of a class defined again, the last."""
+    found = {
+        (twin.__module__, twin.__qualname__): twin
+        for twin in _twins
+        if next((k for k in twin.__mro__ if subject_role_of(k) is None), None) is cls
+    }
     return list(found.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from falsework.conformance.breaches import Breaches, breaches
-from falsework.conformance.drive import Drive, drive
+from falsework.conformance.driver import Drive, drive
 from falsework.conformance.finding import NamedSubject, driven_definition
 from falsework.conformance.subject import ANSWER, OBSERVATION, subject_role_of
 from falsework.errors import InputError

@@ -140,7 +140,9 @@ class _Driver:
     def walk(self) -> None:
         """Every step is driven, each from the nearest state, until the first divergence."""
         plan = Plan(self.graph)
-        begins = [node for _, node in self.graph.begins]
+        begins = list(dict.fromkeys(node for _, node in self.graph.begins))
+        for label, node in self.graph.begins:
+            self.result.divergence = self.result.divergence or self.begin(node, label)
         while plan.waiting and self.result.divergence is None:
             on = plan.nearest(self.here[:1]) if self.here else None
             anew = plan.nearest(begins) if on is None or len(on[1]) > 2 else None
@@ -188,9 +190,9 @@ class _Driver:
 
     # --- one step
 
-    def begin(self, node: int) -> Divergence | None:
-        """The implementation is as new, in that initial state."""
-        self.start = next(label for label, begin in self.graph.begins if begin == node)
+    def begin(self, node: int, start: Label | None = None) -> Divergence | None:
+        """The implementation is as new, in that initial state, by that initial action or the first to it."""
+        self.start = start or next(label for label, begin in self.graph.begins if begin == node)
         self.path, self.passed, self.here = [], [], [node]
         outcome, seen = self.session.begin(self.start)
         self.word = outcome.word
