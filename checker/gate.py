@@ -80,6 +80,7 @@ class GateReport:
     """What was asked and what was answered, side by side."""
 
     names: tuple[str, ...]
+    command: str = "gate"
     models: list[Gated] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
     answers: dict[Asked, Answer] = field(default_factory=dict)
@@ -141,7 +142,7 @@ def conform(name: str, *, twins: bool = False) -> GateReport:
     definition = driven_definition(subject)
     wrong = wrong_subjects(subject) if twins else []
     model = Gated(definition.name, definition.cls, definition, subjects=[subject], wrong=wrong)
-    run = _Gate(GateReport((name,), [model]), "auto", DEFAULT_MAX_STATES)
+    run = _Gate(GateReport((name,), "conform", [model]), "auto", DEFAULT_MAX_STATES)
     run.questions = [q for q in run._questions(model) if q[0].kind in ("model", "subject", "runtime twin")]
     run.report.asked = [asked for asked, _ in run.questions]
     run.answer(None)
@@ -238,6 +239,7 @@ class _Gate:
         """The model at its own constants: it holds."""
         asked = Asked(model.name, "model", model.name)
         result = self.check(model.cls)
+        result.command = model.name
         problems = [
             Problem(finding.word, finding.text, result.verdict, finding.subject)
             for finding in result.findings
@@ -263,6 +265,7 @@ class _Gate:
         contract = (
             judge_twin(cls, self.check) if role.kind == "twin" else judge_configuration(cls, self.check)
         )
+        contract.result.command = _named_again(model, cls)
         asked = Asked(model.name, role.kind, cls.__name__)
         word = _word(contract.problems)
         place = definition_of(cls).place
@@ -355,6 +358,13 @@ def _gathered(named: Named) -> Gated:
             model.subjects.append(subject)
             model.wrong += wrong_subjects(subject)
     return model
+
+
+def _named_again(model: Gated, cls: type[Model]) -> str:
+    """The name by which the command line finds that twin or configuration of the model."""
+    where = model.name.partition(":")[0]
+    beside = where in shipped() or cls.__module__ == model.cls.__module__
+    return f"{where}:{cls.__name__}" if beside else f"{cls.__module__}:{cls.__qualname__}"
 
 
 def _failed(asked: Asked, problem: FalseworkError) -> Answer:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from falsework.accounting import Violation
 from falsework.check import Counterexample
-from falsework.conformance.breaches import Breach
+from falsework.conformance.breaches import Breach, Breaches
 from falsework.conformance.driver import Divergence, Drive
 from falsework.conformance.twins import RuntimeContract
 from falsework.definition import Definition
@@ -48,7 +48,7 @@ def gate_document(report: GateReport, *, width: int = 100) -> Document:
         tables += [(f"{model.name}: twin × invariant", block) for block in twin_matrix(report, model)]
         tables += [(f"{model.name}: surface × invariant", block) for block in surface_matrix(report, model)]
     return Document(
-        "gate",
+        report.command,
         " ".join(report.names) or "everything installed",
         report_word(report).upper(),
         report.exit_code,
@@ -132,7 +132,7 @@ def _departures(answer: Answer) -> dict[str, str]:
 def gate_text(report: GateReport, *, width: int = 100) -> str:
     """The whole report as text; the first line says what was asked and answered, the failures stand last."""
     came = f"{_answered(report)} · {report_word(report)} · {report.seconds:.2f} s"
-    first = f"GATE  asked {counted(report)} · {came}"
+    first = f"{report.command.upper()}  asked {counted(report)} · {came}"
     blocks = [first]
     blocks += ["\n".join(_model_lines(report, model)) for model in report.models]
     for model in report.models:
@@ -186,6 +186,8 @@ def failure_heading(answer: Answer) -> str:
 def failure_text(answer: Answer, width: int = 100) -> str:
     """Each problem in a line, and under them the counterexamples that show it."""
     blocks = ["\n".join(f"{p.word}: {p.text}" for p in answer.problems)]
+    if answer.problems and answer.breaches is not None and not answer.breaches.found:
+        blocks.append(_without_breach(answer.breaches))
     if answer.drive is not None and answer.drive.divergence is not None:
         blocks.append(divergence_text(answer.drive, answer.drive.divergence, width))
     if answer.breaches is not None and answer.problems:
@@ -198,6 +200,13 @@ def failure_text(answer: Answer, width: int = 100) -> str:
     elif answer.result is not None:
         blocks += _counterexamples(answer, width)
     return "\n\n".join(filter(None, blocks))
+
+
+def _without_breach(found: Breaches) -> str:
+    """Whether a subject that breaks nothing differs from the model at all."""
+    if found.problem:
+        return ""
+    return f"it departs from the model: {found.departure or 'nowhere'}"
 
 
 def _counterexamples(answer: Answer, width: int) -> Iterator[str]:

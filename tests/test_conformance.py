@@ -15,6 +15,7 @@ from falsework.conformance import Drive, UnknownOutcome, drive
 from falsework.conformance.breaches import breaches
 from falsework.conformance.finding import NamedSubject
 from falsework.conformance.paths import graph_of
+from falsework.conformance.session import SubjectFault
 from falsework.conformance.subject import runtime_twin
 from falsework.conformance.twins import judge_runtime_twin
 from falsework.definition import definition_of
@@ -291,6 +292,15 @@ def test_a_mistake_in_an_adapter_is_an_error_and_says_what(subject: type[Any], p
     done = drive(subject(), LOCK)
     assert done.verdict is Verdict.ERROR
     assert done.problem == problem
+
+
+@pytest.mark.parametrize("what", ["refuses", "internal"])
+def test_an_action_that_the_model_does_not_have_is_named(what: str) -> None:
+    subject = type("Misspelled", (RightLock,), {what: ("fre",)})()
+    with pytest.raises(
+        SubjectFault, match=f"{what} names fre, which is no action of Lock; one of: take, free, crash"
+    ):
+        drive(subject, LOCK)
 
 
 def test_an_implementation_that_shows_and_answers_nothing_is_compared_with_nothing() -> None:

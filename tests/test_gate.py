@@ -19,6 +19,7 @@ from falsework.conformance import driver
 from falsework.errors import InputError
 from falsework.gate import Asked, conform, gate
 from falsework.language import Model
+from falsework.models import lease as lease_module
 from falsework.report_document import render
 from falsework.report_gate import gate_document, gate_text
 from falsework.runtime.lease import LeaseHost, LeaseRow
@@ -274,3 +275,17 @@ def test_the_lease_is_as_declared() -> None:
 def test_a_twin_is_no_model_to_gate() -> None:
     with pytest.raises(InputError, match="is a configuration of Lock"):
         gate([f"{LOCKS}:ThreeWorkers"])
+
+
+def test_the_lease_that_lost_a_guard_is_red(tmp_path: Path) -> None:
+    source = Path(lease_module.__file__).read_text(encoding="utf-8")
+    guard = "require(all(deadline is None or deadline > 0 for deadline in self.waiting.values()))"
+    assert guard in source
+    copy = tmp_path / "lease_that_oversleeps.py"
+    copy.write_text(source.replace(guard, "pass"), encoding="utf-8")
+    said = falsework("gate", str(copy))
+    assert said.code == 10
+    # Both take, three ticks to the end of the lease, and one more: WaitOverslept says the same.
+    assert "violated: nobody_waits_past_the_deadline is broken in 6 steps" in said.out
+    steps = "ask(0) ask(1) pass_time() pass_time() pass_time() pass_time()"
+    assert f"falsework replay {copy}:Lease '{steps}'" in said.out

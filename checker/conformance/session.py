@@ -39,6 +39,12 @@ class Session:
         self.subject = subject
         self.definition = definition
         self.actions = {action.name: action for action in (*definition.initials, *definition.actions)}
+        for what, names in (("refuses", subject.refuses), ("internal", subject.internal)):
+            if odd := [name for name in names if name not in self.actions]:
+                raise SubjectFault(
+                    f"{what} names {odd[0]}, which is no action of {definition.name}; "
+                    f"one of: {', '.join(self.actions)}"
+                )
         self.constants = {key: plain(value) for key, value in definition.constants.items()}
         self.performed = 0
         self.begun = 0
