@@ -165,7 +165,7 @@ class _Builder:
         terminals = [names[f"judge_{p.prop.name}"] for p in self.lowered.terminals]
 
         def terminal(s: int) -> int:
-            return max((found for found in (judge(s) for judge in terminals)), default=0)
+            return next((found for judge in terminals if (found := judge(s))), 0)
 
         return Program(
             packing=self.packing,

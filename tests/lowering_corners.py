@@ -442,3 +442,23 @@ class FaultsOfPredicates(Model):
     @reachable
     def much_is_chosen(self) -> bool:
         return self.chosen is not None and self.chosen > 3
+
+
+class TerminalsInOrder(Model):
+    """Where one terminal predicate is true, those after it are not asked, whatever they would raise."""
+
+    x: Two = 0
+    chosen: Two | None = None
+
+    @action
+    def grow(self) -> None:
+        require(self.x < 2)
+        self.x += 1
+
+    @terminal
+    def it_is_grown(self) -> bool:
+        return self.x == 2
+
+    @terminal
+    def much_is_chosen(self) -> bool:
+        return self.chosen > 1  # type: ignore[operator]
