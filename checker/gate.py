@@ -28,7 +28,7 @@ from falsework.definition import Definition, definition_of
 from falsework.errors import DefinitionError, FalseworkError, InputError, Place
 from falsework.language import Model, role_of
 from falsework.naming import Named, configurations_of, find, shipped, subject_of, twins_of
-from falsework.twin_contract import Contract, Problem, judge_configuration, judge_twin
+from falsework.twin_contract import Contract, Problem, breakers, judge_configuration, judge_twin
 from falsework.verdict import Verdict, combine
 
 KINDS = ("model", "configuration", "witness", "twin", "invariant", "subject", "runtime twin")
@@ -296,7 +296,7 @@ class _Gate:
         asked = Asked(model.name, "invariant", name)
         answered = [self.report.answers.get(a) for a in self.report.of(model, "twin", "configuration")]
         contracts = [a.contract for a in answered if a is not None and isinstance(a.contract, Contract)]
-        found = [contract.cls.__name__ for contract in contracts if name in contract.broken]
+        found = breakers(name, contracts)
         assert model.definition is not None
         place = next(p.place for p in model.definition.invariants if p.name == name)
         if found:

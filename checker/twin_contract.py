@@ -305,7 +305,12 @@ def _enabled(model: Definition, name: str, at: Taken, label: Label) -> bool:
 # --- the converse -----------------------------------------------------------------------------------------
 
 
-def unbroken_invariants(model: Definition, contracts: Iterable[Contract]) -> list[str]:
-    """The invariants of the model that none of its twins and configurations breaks."""
-    broken = {name for contract in contracts for name in contract.broken}
-    return [p.name for p in model.invariants if p.name not in broken]
+def breakers(name: str, contracts: Iterable[Contract]) -> list[str]:
+    """The twins and configurations that break the invariant, and declare it."""
+    return [
+        contract.cls.__name__
+        for contract in contracts
+        if (cell := contract.cells.get(name)) is not None
+        and cell.declared is not None
+        and cell.found is not None
+    ]

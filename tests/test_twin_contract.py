@@ -7,13 +7,11 @@ it at a level of two, so after two fills and one drain; a full gauge that is not
 import pytest
 
 from falsework.check import Result, check
-from falsework.definition import definition_of
 from falsework.language import Model
-from falsework.twin_contract import Contract, judge_configuration, judge_twin, unbroken_invariants
+from falsework.twin_contract import Contract, breakers, judge_configuration, judge_twin
 from falsework.verdict import Verdict
 from gauges import (
     BentPredicate,
-    Gauge,
     Loose,
     LooseAndDenied,
     NeverFull,
@@ -137,6 +135,7 @@ def test_a_configuration_that_loses_a_witness_is_vacuous() -> None:
     assert problems(contract) == [("vacuous", "the witness it_is_full is not reached in this configuration")]
 
 
-def test_an_invariant_that_no_twin_breaks_is_named() -> None:
-    contracts = [judge_twin(Overfilled, whole), judge_twin(Stuck, whole)]
-    assert unbroken_invariants(definition_of(Gauge), contracts) == ["it_drains_by_one"]
+def test_an_invariant_is_broken_by_the_twins_that_declare_it_alone() -> None:
+    contracts = [judge_twin(cls, whole) for cls in (Overfilled, Stuck, WrongForAnotherReason)]
+    assert breakers("it_is_never_over", contracts) == ["Overfilled"]
+    assert breakers("it_drains_by_one", contracts) == []  # the third breaks it, and declares something else
