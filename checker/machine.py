@@ -8,15 +8,16 @@ shortened breadth-first to the least shortest trace; where that is too far to lo
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import groupby
-from typing import Any, ClassVar, cast
+from types import new_class
+from typing import Any, ClassVar
 
 from hypothesis import HealthCheck, Phase, event, settings
 from hypothesis.stateful import RuleBasedStateMachine, rule
-from hypothesis.strategies import integers, tuples
+from hypothesis.strategies import integers
 
 from falsework.accounting import Bounds, Tally, Violation
 from falsework.check import Finding, Result, asked_of, confirm
@@ -29,12 +30,13 @@ from falsework.report_text import details, headline, number_of
 from falsework.state import State
 from falsework.trace import Fault, Faulted, Label, Taken, Trace, instances, starts, take
 
-_DRAWS = 4096
 STEPS = 50
 """How many steps are drawn in a walk."""
-SEARCHED = 20_000
+SEARCHED = 100_000
 """How many steps the shortening executes at most before it is content with leaving steps out."""
 
+Way = tuple[str, Taken]
+"""A step that leads elsewhere, by the name of its action."""
 Path = tuple[Taken, ...]
 """The start and the steps after it."""
 
@@ -58,7 +60,7 @@ class Broken:
 class Ways:
     """Where one can go from a state: steps to different other states, the bounds' cuts, and what breaks."""
 
-    steps: list[tuple[str, Taken]] = field(default_factory=list)
+    steps: list[Way] = field(default_factory=list)
     cuts: list[Place] = field(default_factory=list)
     broken: Broken | None = None
 
@@ -288,16 +290,19 @@ class ModelMachine(RuleBasedStateMachine):
 
     walks: ClassVar[Walks]
     cuts: ClassVar[dict[Place, int]]  # how often each bound cut a step of a state on a walk
+    steps: ClassVar[int]
     told: Path = ()
 
-    def walk(self, drawn: Sequence[int]) -> None:
-        """A whole walk, one number a step; where there is nowhere to go it begins again."""
+    def walk(self, drawn: int) -> None:
+        """A whole walk, decided by that number; where there is nowhere to go it begins again."""
         __tracebackhide__ = True
+        chance = random.Random(drawn)  # noqa: S311  a walk is no secret
+        names = list(self.walks.actions)
+        shunned = set(chance.sample(names, chance.randrange(len(names))))
         path: Path = ()
-        shunned, *numbers = drawn
-        for number in numbers:
+        for _ in range(self.steps + 1):
             ways = self.walks.at(path[-1].state).steps if path else []
-            path = _further(path, self._liked(ways, shunned), number) if ways else self._begun(number)
+            path = _further(path, ways, shunned, chance) if ways else self._begun(chance)
             seen = self.walks.at(path[-1].state)
             for place in seen.cuts:
                 self.cuts[place] = self.cuts.get(place, 0) + 1
@@ -305,14 +310,7 @@ class ModelMachine(RuleBasedStateMachine):
             if seen.broken is not None:
                 self._fail(*self.walks.shortened(path, seen.broken))
 
-    def _liked(self, ways: Ways, shunned: int) -> Ways:
-        """The steps of the actions that the walk does not shun, or all where it shuns them all."""
-        if not shunned:
-            return ways
-        names = [name for place, name in enumerate(self.walks.actions) if not shunned >> place & 1]
-        return [way for way in ways if way[0] in names] or ways
-
-    def _begun(self, number: int) -> Path:
+    def _begun(self, chance: random.Random) -> Path:
         __tracebackhide__ = True
         definition = self.walks.definition
         try:
@@ -325,7 +323,7 @@ class ModelMachine(RuleBasedStateMachine):
         for beginning in beginnings:
             if (wrong := self.walks.wrong_before(beginning)) is not None:
                 self._fail(*wrong)
-        return cast("Path", _chosen(beginnings, number)[0])
+        return chance.choice(beginnings)
 
     def _fail(self, path: Path, broken: Broken) -> None:
         __tracebackhide__ = True
@@ -334,22 +332,17 @@ class ModelMachine(RuleBasedStateMachine):
 
     def _repr_step(self, *_: object) -> str:
         """What Hypothesis prints of a walk: of one that broke something its steps, one a line."""
-        return "\n".join(str(taken.label) for taken in self.told) or "# a walk that breaks nothing"
+        shown = self.told if self.walks.definition.initials else self.told[1:]
+        return "\n".join(str(taken.label) for taken in shown) or "# no step"
 
 
-def _further(path: Path, ways: Sequence[tuple[str, Taken]], number: int) -> Path:
-    """One step more: the number shares out the actions evenly, and then the action's steps."""
+def _further(path: Path, ways: Sequence[Way], shunned: set[str], chance: random.Random) -> Path:
+    """One step more: to a state not yet met if there is one, by an action not shunned if there is one."""
     been = {taken.state for taken in path}
     fresh = [way for way in ways if way[1].state not in been] or ways
-    actions = [[taken for _, taken in group] for _, group in groupby(fresh, key=lambda way: way[0])]
-    steps, rest = _chosen(actions, number)
-    return (*path, _chosen(steps, rest)[0])
-
-
-def _chosen(items: Sequence[Any], number: int) -> tuple[Any, int]:
-    """The item at the number's share of the list, and what is left of the number for a choice within it."""
-    position, rest = divmod(number * len(items), _DRAWS)
-    return items[position], rest
+    liked = [way for way in fresh if way[0] not in shunned] or fresh
+    action = chance.choice(list(dict.fromkeys(name for name, _ in liked)))
+    return (*path, chance.choice([taken for name, taken in liked if name == action]))
 
 
 def machine(
@@ -365,31 +358,36 @@ def machine(
     definition = definition_of(with_constants(model, constants) if constants else model)
     if not definition.invariants:
         raise InputError(f"{definition.name} declares no invariant, so no walk could break one")
+    if steps < 1:
+        raise InputError(f"machine({model.__name__}, steps={steps}): a walk has 1 step or more")
     stated = parsed(definition, prefix) if isinstance(prefix, str) else prefix
-    walks = Walks(definition, tuple(executed(definition, stated)) if prefix else ())
+    walks = Walks(definition, tuple(executed(definition, stated)) if prefix != "" else ())
 
-    def walk(self: ModelMachine, drawn: tuple[int, ...]) -> None:
+    def walk(self: ModelMachine, drawn: int) -> None:
         __tracebackhide__ = True
         self.walk(drawn)
 
-    # One number is drawn for the beginning. The numbers alone decide, so that a walk can be drawn again.
-    shunned = integers(0, 2 ** len(definition.actions) - 1)
-    numbers = tuples(shunned, *[integers(0, _DRAWS - 1)] * (steps + 1))
     body = {
         "__doc__": f"Walks over {definition.name}.",
         "__module__": model.__module__,
         "walks": walks,
         "cuts": {},
-        "draw": rule(drawn=numbers)(walk),
+        "steps": steps,
+        "draw": rule(drawn=integers(0, 2**63 - 1))(walk),
     }
-    made = type(ModelMachine)(f"{definition.name}Machine", (ModelMachine,), body)
+    name = f"{definition.name}Machine"
+    made: type[ModelMachine] = new_class(name, (ModelMachine,), exec_body=lambda space: space.update(body))
     made.TestCase.settings = _settings()
     return made
 
 
 def _settings() -> settings:
     """The profile's settings, but one walk an example, no deadline, and no shrinking: that is done here."""
-    phases = [phase for phase in settings.default.phases if phase not in (Phase.shrink, Phase.explain)]
+    phases = [
+        phase
+        for phase in (settings.default or settings()).phases
+        if phase not in (Phase.shrink, Phase.explain)
+    ]
     return settings(
         deadline=None, suppress_health_check=list(HealthCheck), phases=phases, stateful_step_count=1
     )

@@ -1,9 +1,9 @@
-"""Models in a user's pytest file: a line a model, a test a question: check, configurations, twins, machine."""
+"""Models in a user's pytest file: one line a model: its check, configurations, twins, machine."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -42,9 +42,8 @@ def model_tests(model: type[Model], *twins: ModuleType) -> ModelTests:
 
     asked: object = model
     if not (isinstance(asked, type) and issubclass(asked, Model) and asked is not Model):
-        raise InputError(
-            f"model_tests({getattr(asked, '__name__', repr(asked))}): write model_tests(YourModel)"
-        )
+        name = getattr(asked, "__name__", repr(asked))
+        raise InputError(f"model_tests({name}): that is no model; name a subclass of Model")
     if (role := role_of(model)) is not None:
         raise InputError(
             f"model_tests({model.__name__}): a {role.kind} is tested with its model; name the model"
@@ -52,9 +51,7 @@ def model_tests(model: type[Model], *twins: ModuleType) -> ModelTests:
     for module in twins:
         found: object = module
         if not isinstance(found, ModuleType):
-            raise InputError(
-                f"model_tests({model.__name__}, {found!r}): what follows the model is a module of twins"
-            )
+            raise InputError(f"model_tests({model.__name__}, {found!r}): what follows is a module of twins")
     return ModelTests(model, twins, sys._getframe(1).f_lineno)
 
 
@@ -204,7 +201,8 @@ class ModelItem(pytest.Item):
 def _report(result: Result) -> str:
     from falsework.report_text import details, headline
 
-    return "\n\n".join(filter(None, (headline(result), details(result))))
+    text = "\n\n".join(filter(None, (headline(result), details(result))))
+    return text.replace("--max-states", "--falsework-max-states")  # the option's name here
 
 
 def _kept(contract: Contract) -> None:
@@ -218,7 +216,7 @@ def _kept(contract: Contract) -> None:
     lines = [f"{word}  {contract.kind} {contract.cls.__name__}"]
     lines += [f"  {problem.word}: {problem.text}" for problem in contract.problems]
     blocks = ["\n".join(lines)]
-    told: Iterable[str] = dict.fromkeys(problem.property for problem in contract.problems if problem.property)
+    told = dict.fromkeys(problem.about for problem in contract.problems if problem.about)
     for name in told:
         if name in contract.result.counterexamples:
             found = contract.result.counterexamples[name]
