@@ -71,7 +71,7 @@ class Search:
             progress(tally, len(frontier))
         if tally.stop is not None or tally.fault is not None or not frontier:
             return False
-        if self.found and (FAULT in self.found or not bounds.every):
+        if FAULT in self.found or ((self.found or tally.violations) and not bounds.every):
             return False
         if bounds.max_depth is not None and tally.depth >= bounds.max_depth:
             tally.stop = Stop("max-depth", bounds.max_depth, len(frontier))
@@ -134,8 +134,8 @@ class Search:
             if self.tally.witnesses[name] is None and holds(fresh):
                 self.tally.witnesses[name] = depth
                 self.reached[name] = [s for s in fresh if program.witness_of[name](s)]
-                if any(program.witness_of[name](s) == 2 for s in self.reached[name]):
-                    self.find(FAULT, depth).states.update(self.reached[name])
+                if at_fault := {s for s in self.reached[name] if program.witness_of[name](s) == 2}:
+                    self.find(FAULT, depth).states.update(at_fault)
         bad = program.bad(fresh)
         broken = [s for s in bad if self.broken_in(s, depth)]
         return list(fresh.difference(broken)) if broken else list(fresh)

@@ -462,3 +462,26 @@ class TerminalsInOrder(Model):
     @terminal
     def much_is_chosen(self) -> bool:
         return self.chosen > 1  # type: ignore[operator]
+
+
+class WitnessAtFaultElsewhere(Model):
+    """A witness that one state reaches is asked in each state of that level, and raises in another."""
+
+    x: Two = 0
+    chosen: Two | None = None
+
+    @action
+    def put(self, x: Two) -> None:
+        self.x = x
+
+    @reachable
+    def it_is_one(self) -> bool:
+        return self.x == 1 or (self.x == 2 and self.chosen > 1)  # type: ignore[operator]
+
+
+class WitnessAtFaultFirst(WitnessAtFaultElsewhere):
+    """Here the state where it raises comes first."""
+
+    @reachable
+    def it_is_one(self) -> bool:
+        return self.x == 2 or (self.x == 1 and self.chosen > 1)  # type: ignore[operator]

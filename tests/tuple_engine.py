@@ -231,7 +231,8 @@ class TupleSearch:
                 return []
             self.trace_of[s] = path
             for witness in self.witnesses:
-                if self.counts.witnesses[witness.name] is None and self.holds(witness, s, path):
+                steps = self.counts.witnesses[witness.name]
+                if steps in (None, len(path)) and self.holds(witness, s, path) and steps is None:
                     self.counts.witnesses[witness.name] = len(path)
         broken = broken + [j.name for j in self.invariants if not self.holds(j, s, path, count=new)]
         for name in broken:
