@@ -117,7 +117,7 @@ def test_the_text_is_that_of_the_command_line() -> None:
 def test_hypothesis_prints_the_steps_and_no_machinery(capsys: pytest.CaptureFixture[str]) -> None:
     made = machine(lease_twins.WaitOfOneLook)
     with pytest.raises(Refuted) as caught:
-        run_state_machine_as_test(made)
+        run_state_machine_as_test(made, settings=settings(made.TestCase.settings, database=None))
     told = "\n".join(getattr(caught.value, "__notes__", [])) + capsys.readouterr().out
     lines = told[told.index("state = ") :].splitlines()[:5]
     assert lines == ["state = WaitOfOneLookMachine()", "ask(0)", "ask(1)", "poll(1)", "state.teardown()"]
