@@ -289,6 +289,9 @@ class Loops(Expressions):
             wins = pool.and_(there, pool.or_(pool.not_(any_yet), better(number, best)))
             best = number if any_yet is pool.false and there is pool.true else pool.ite(wins, number, best)
             any_yet = pool.or_(any_yet, there)
-        if defaults and some is not pool.true:
-            best = pool.ite(some, best, self.number(self.value(defaults[0]), defaults[0]).node)
-        return Num(best)
+        if not defaults:
+            return Num(best)
+        try:
+            return choose(pool, self.simplify(some), Num(best), self.value(defaults[0]))
+        except Mismatch as problem:
+            raise self.mixed(node, problem) from None

@@ -3,6 +3,7 @@
 import pytest
 
 import lowering_corners
+import lowering_paths
 from falsework.accounting import Bounds
 from falsework.definition import definition_of
 from falsework.explore import explore
@@ -11,7 +12,7 @@ from falsework.language import Model
 
 MODELS = [
     model
-    for model in vars(lowering_corners).values()
+    for model in (*vars(lowering_corners).values(), *vars(lowering_paths).values())
     if isinstance(model, type) and issubclass(model, Model) and model is not Model
 ]
 

@@ -11,6 +11,7 @@ import pytest
 
 import corners
 import lowering_corners
+import lowering_paths
 from falsework import ir
 from falsework.accounting import Bounds
 from falsework.definition import Definition, definition_of
@@ -103,7 +104,7 @@ def test_a_drawn_model_is_the_same_in_tuples(
 
 
 CLASSICS = [AlternatingBit, DieHard, DiningPhilosophers, Peterson, TwoPhaseCommit, TwoNodes]
-MODELS = [*models_of(corners), *models_of(lowering_corners), Lease, *CLASSICS]
+MODELS = [*models_of(corners), *models_of(lowering_corners), *models_of(lowering_paths), Lease, *CLASSICS]
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
