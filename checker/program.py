@@ -151,7 +151,8 @@ class _Builder:
             self.functions.append(self._judge(predicate))
         self.names |= {name: table for table, name in self.printer.tables.items()}
         text = "\n".join(self.functions)
-        exec(compile(text, f"<program of {self.lowered.definition.name}>", "exec"), self.names)  # noqa: S102  our own text
+        file = f"<program of {self.lowered.definition.name}>"
+        exec(compile(text, file, "exec"), self.names)  # noqa: S102  our own printed text
         return self._bind(made, premises, text)
 
     def _bind(self, made: list[Made], premises: list[tuple[PremiseKey, str]], text: str) -> Program:

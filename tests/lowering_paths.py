@@ -209,7 +209,9 @@ class WalksInWalks(Model):
     @action
     def least(self) -> None:
         require(all(self.cells[key] is not None for key in self.members))
-        self.x = min((self.cells[key] for key in self.members), default=0)  # type: ignore[type-var,assignment]
+        self.x = min(  # type: ignore[type-var,assignment]
+            (self.cells[key] for key in self.members), default=0
+        )
 
     @invariant
     def pairs_are_counted(self) -> bool:
