@@ -113,19 +113,21 @@ class Statements(Calls):
     def s_augassign(self, node: ast.AugAssign) -> Node:
         """The place is looked up once: what stands there, the other operand, then the change."""
         place = node.target
-        if isinstance(place, ast.Subscript):
-            owner, at = self.value(place.value), self.value(place.slice)
-            old = self.cell(owner, at, place)
-        else:
-            old = self.value(place)
-        other = self.value(node.value)
-        new = self.arithmetic(node, self.number(old, place), self.number(other, node.value))
-        if isinstance(place, ast.Subscript) and isinstance(owner, Ref):
-            self._no_condition(node)
-            self._put(owner, at, new, place)
-        else:
-            self.assign(place, new, node)
+        if not isinstance(place, ast.Subscript):
+            self.assign(place, self._augmented(node, self.value(place)), node)
+            return self.pool.true
+        owner, at = self.value(place.value), self.value(place.slice)
+        new = self._augmented(node, self.cell(owner, at, place))
+        if not isinstance(owner, Ref):
+            write = "self.map[key] or self.seq[index]"
+            raise self.refuse(node, "P001", f"the target {ast.unparse(place)}", write)
+        self._no_condition(node)
+        self._put(owner, at, new, place)
         return self.pool.true
+
+    def _augmented(self, node: ast.AugAssign, old: Value) -> Value:
+        other = self.value(node.value)
+        return self.arithmetic(node, self.number(old, node.target), self.number(other, node.value))
 
     def _right_side(self, node: ast.expr) -> Value:
         """A value; a fresh collection may stand here and nowhere else."""
@@ -195,9 +197,9 @@ class Statements(Calls):
                 raise self.refuse(node, "P005", f"{name} is set to {kind(value)}", f"a value of {domain}")
             return value
         if isinstance(value, Ref) and isinstance(value.domain, SeqOf) and isinstance(domain, SeqOf):
-            items: Items = value.state.cells[value.name]
-            unused = [zero(self.pool, domain.item)] * (domain.length - len(items.slots))
-            return Items(items.length, (*items.slots, *unused))
+            row: Items = value.state.cells[value.name]
+            unused = [zero(self.pool, domain.item)] * (domain.length - len(row.slots))
+            return Items(row.length, (*row.slots, *unused))
         alike = isinstance(value, Ref) and type(value.domain) is type(domain)
         if alike and getattr(value.domain, "key", None) == getattr(domain, "key", None):  # type: ignore[union-attr]
             return value.state.cells[value.name]  # type: ignore[union-attr]
