@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from falsework.accounting import DEFAULT_MAX_STATES, Bounds, PremiseKey, Progress, Stop, Tally, Violation
+from falsework.accounting import DEFAULT_MAX_STATES, Bounds, PremiseKey, Progress, Tally, Violation
 from falsework.definition import Definition, definition_of, methods_of
-from falsework.errors import CutByBound, FalseworkError, InputError, ModelFault, Place, Refused
-from falsework.explore import explore
+from falsework.engines import search
+from falsework.errors import CutByBound, FalseworkError, InputError, ModelFault, Place
 from falsework.judge import broken_by, broken_in, judge
 from falsework.language import Model, deadlock, implies, values_stay_in_domain
 from falsework.naming import with_constants
@@ -18,7 +18,6 @@ from falsework.source import function_node, named_object, place_in
 from falsework.trace import Faulted, Taken, instances, replay, take
 from falsework.verdict import Verdict
 
-ENGINES = ("auto", "explore", "fast")
 ERROR_WORDS = frozenset({"no-initial-state", "fault", "not-confirmed", "not-answered"})
 VACUOUS_WORDS = frozenset({"no-invariant", "never-fires", "premise-never-true", "witness-not-reached"})
 
@@ -125,9 +124,11 @@ def check(
     """
     definition = definition_of(with_constants(model, constants) if constants else model)
     bounds = Bounds(max_states, max_depth, memory_mb, every)
-    search, used, why = _engine(definition, engine)
-    tally = search(definition, bounds, progress)
-    result = Result(definition, tally, used, why, name=definition.name, asked=asked_of(definition))
+    tally, used, why = search(definition, engine, bounds, progress)
+    asked = asked_of(definition)
+    found = sorted(tally.violations.items(), key=lambda item: (item[1].steps, _rank(asked, item[0])))
+    tally.violations = dict(found)  # the soonest first, whatever the order in which an engine met them
+    result = Result(definition, tally, used, why, name=definition.name, asked=asked)
     result.findings += _findings(result)
     for name, violation in tally.violations.items():
         try:
@@ -137,39 +138,9 @@ def check(
     return result
 
 
-def _engine(definition: Definition, wanted: str) -> tuple[Callable[..., Tally], str, str]:
-    if wanted not in ENGINES:
-        raise InputError(f"no engine {wanted!r}; write one of: {', '.join(ENGINES)}")
-    from falsework.fast import fast
-    from falsework.lower import lower
-
-    try:
-        lower(definition)  # whatever the engine: some mistakes in a definition take intervals to see
-    except Refused as refusal:
-        if wanted == "fast":
-            raise
-        if wanted == "auto":
-            return _explore, "explore", f"fast refuses the model: {refusal.code} at {refusal.place}"
-    if wanted == "explore":
-        return _explore, "explore", "asked for"
-    return fast, "fast", "asked for" if wanted == "fast" else "the default"
-
-
-def _explore(definition: Definition, bounds: Bounds, progress: Progress | None) -> Tally:
-    """The reference search; what it may hold in memory is looked at after each level."""
-    if bounds.memory_mb is None:
-        return explore(definition, bounds, progress)
-    from falsework.fast import resident_mb
-
-    limit = bounds.memory_mb
-
-    def look(tally: Tally, waiting: int) -> None:
-        if progress is not None:
-            progress(tally, waiting)
-        if waiting and resident_mb() > limit:
-            tally.stop = Stop("memory", limit, waiting)
-
-    return explore(definition, bounds, look)
+def _rank(asked: tuple[str, ...], name: str) -> int:
+    """The place of the property among those asked for; the last for a name that nobody asked for."""
+    return asked.index(name) if name in asked else len(asked)
 
 
 # --- what was found, executed again -------------------------------------------------------------------------
@@ -275,7 +246,8 @@ def premise_place(definition: Definition, premise: PremiseKey) -> Place:
     """Where that `implies` stands: in the invariant's own file, or in that of a helper that it calls."""
     name, line, column = premise
     prop = next(p for p in definition.invariants if p.name == name)
-    for function in (prop.function, *methods_of(definition.cls).values()):
+    functions: list[Callable[..., Any]] = [prop.function, *methods_of(definition.cls).values()]
+    for function in functions:
         for node in ast.walk(function_node(function)):
             found = isinstance(node, ast.Call) and (node.lineno, node.col_offset) == (line, column)
             if found and named_object(function, cast(ast.Call, node).func) is implies:

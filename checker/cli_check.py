@@ -13,8 +13,9 @@ import argparse
 from pathlib import Path
 
 from falsework.accounting import DEFAULT_MAX_STATES
-from falsework.check import ENGINES, Failure, Outcome, check
+from falsework.check import Failure, Outcome, check
 from falsework.cli_model import Target, add_model, targets
+from falsework.engines import ENGINES
 from falsework.errors import DefinitionError, InputError, Refused
 from falsework.progress import watch
 from falsework.report_check import check_document
@@ -42,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_bounds(parser: argparse.ArgumentParser) -> None:
     """The engine and what may stop it."""
     parser.add_argument(
-        "--engine", choices=ENGINES, default="auto", help="auto takes fast where the model allows it"
+        "--engine", choices=ENGINES, default="auto", help="auto takes fast, and native for larger models"
     )
     parser.add_argument(
         "--max-states",

@@ -14,9 +14,9 @@ import sys
 from typing import Any, Self
 
 from falsework.accounting import DEFAULT_MAX_STATES
-from falsework.check import ENGINES
 from falsework.cli_check import positive
 from falsework.cli_model import working_folder_is_importable
+from falsework.engines import ENGINES
 from falsework.gate import Answer, GateReport, gate
 from falsework.report_gate import gate_document, gate_text
 from falsework.report_output import add_output, emit, say, width
@@ -38,7 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="also drive this implementation: module:Class or path.py:Class; may be repeated",
     )
-    parser.add_argument("--engine", choices=ENGINES, default="auto", help="auto takes fast where it can")
+    parser.add_argument(
+        "--engine", choices=ENGINES, default="auto", help="auto takes fast, and native for larger models"
+    )
     parser.add_argument(
         "--max-states",
         type=positive,

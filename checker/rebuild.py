@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from falsework.definition import Action, Definition, Property
 from falsework.errors import CutByBound, ModelFault
+from falsework.faults import Faults
 from falsework.judge import applies, broken_by, judge, step_arguments
 from falsework.language import deadlock, values_stay_in_domain
 from falsework.program import Program
@@ -29,7 +30,7 @@ class Rebuilder:
         self.program = program
         self.levels = levels
         self.first = first
-        self.reached = reached  # the steps in which each witness is first reached
+        self.faults = Faults(definition, reached)
         self.labels = [(action, list(instances(definition, action))) for action in definition.actions]
 
     # --- backwards
@@ -125,43 +126,12 @@ class Rebuilder:
         """The first fault of the model, executed again on the class."""
         if states and (not steps or not sources):
             trace, state = self.walk(self.ways(steps, states))
-            found = self._of_state(trace, state) or self._first_at_fault(
-                self.definition.terminals, trace, state
-            )
+            found = self.faults.of_state(trace, state, stuck=True)
             return found or Fault("a predicate is at fault in lowered form alone", None, trace)
         trace, state = self.walk(self.ways(steps - 1, self._last(steps, states, sources)))
         for action, labels in self.labels:
             for label in labels:
-                path = Trace(trace.start, (*trace.steps, label))
-                try:
-                    taken = take(self.definition, action, state, label)
-                    if taken is None or taken.outside:
-                        continue
-                    list(broken_by(self.definition, action, label, taken.answer, state, taken.state))
-                except CutByBound:
-                    continue
-                except Faulted as fault:
-                    return Fault(fault.message, fault.place, path)
-                found = self._of_state(path, taken.state)
+                found = self.faults.of_step(trace, state, action, label)
                 if found is not None:
                     return found
         raise ModelFault("the class has no fault where the engine has one")
-
-    def _of_state(self, trace: Trace, state: State) -> Fault | None:
-        """The first fault of a predicate that a search judges where it reaches the state."""
-        witnesses = (w for w in self.definition.witnesses if self._still_sought(w, len(trace)))
-        invariants = (p for p in self.definition.invariants if p.kind == "state")
-        return self._first_at_fault((*witnesses, *invariants), trace, state)
-
-    def _still_sought(self, witness: Property, steps: int) -> bool:
-        """Whether no fewer steps than these reach it: a witness is judged up to the level that reaches it."""
-        reached = self.reached[witness.name]
-        return reached is None or reached >= steps
-
-    def _first_at_fault(self, properties: Iterable[Property], trace: Trace, state: State) -> Fault | None:
-        for prop in properties:
-            try:
-                judge(self.definition, prop, state)
-            except Faulted as fault:
-                return Fault(fault.message, fault.place, trace, prop.name)
-        return None

@@ -10,11 +10,11 @@ import pytest
 import models_for_reports as models
 import models_for_walks as small
 from falsework import check
-from falsework.accounting import Bounds, Tally, Violation
+from falsework.accounting import Bounds, Progress, Tally, Violation
 from falsework.check import Result, confirm
 from falsework.definition import Definition, definition_of
 from falsework.errors import InputError, ModelFault
-from falsework.explore import Progress, explore
+from falsework.explore import explore
 from falsework.language import Model, invariant
 from falsework.trace import Label, Trace
 from falsework.verdict import Verdict
@@ -36,7 +36,7 @@ def with_engine(monkeypatch: pytest.MonkeyPatch, change: Callable[[Tally], Any],
         change(tally)
         return tally
 
-    monkeypatch.setattr(sys.modules["falsework.check"], "explore", engine)
+    monkeypatch.setattr(sys.modules["falsework.engines"], "explore", engine)
     return check(cls, engine="explore")
 
 
@@ -103,7 +103,7 @@ def test_a_stop_outweighs_what_was_not_met() -> None:
     assert set(result.answers().values()) == {"not decided"}
 
 
-@pytest.mark.parametrize("engine", ["explore", "fast"])
+@pytest.mark.parametrize("engine", ["explore", "fast", "native"])
 def test_constants_are_given_by_name(engine: str) -> None:
     # 33 and 235 states: counted by another program, which shares nothing with this one.
     assert check(models.Lease, engine=engine, GRANTS=2).tally.states == 33
@@ -128,5 +128,5 @@ def test_a_result_reads_as_the_command_line_says_it() -> None:
 
 
 def test_an_engine_that_is_not_known() -> None:
-    with pytest.raises(InputError, match="no engine 'quick'; write one of: auto, explore, fast"):
+    with pytest.raises(InputError, match="no engine 'quick'; write one of: auto, explore, fast, native"):
         check(models.Lease, engine="quick")

@@ -1,0 +1,132 @@
+/* The program around a search: what it is asked on the command line and on its input, and one line of JSON. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "search.h"
+
+_Noreturn void fatal(const char *why) {
+    fprintf(stderr, "fatal: %s\n", why);
+    exit(3);
+}
+
+static void *counters(size_t n) {
+    void *made = calloc(n + 1, sizeof(uint64_t));
+    if (made == NULL) fatal("out of memory");
+    return made;
+}
+
+static void open_part(search *all, unsigned number) {
+    part *p = &all->parts[number];
+    p->all = all;
+    p->number = number;
+    if (!table_open(&p->seen, 1 << 12)) fatal("out of memory");
+    p->out = counters(all->threads * sizeof(box) / sizeof(uint64_t));
+    box_reserve(&p->fresh, all->batch + model_instances + 1);
+    for (unsigned o = 0; o < all->threads; o++) box_reserve(&p->out[o], all->batch + model_instances + 1);
+    p->count.fired = counters(model_instances);
+    p->count.stayed = counters(model_instances);
+    p->count.cut = counters(model_instances);
+    p->count.cuts = counters(model_cuts);
+    p->count.premises = counters(model_premises);
+    p->count.broken = counters(2 * ALL_PROPERTIES);
+    p->found = counters(ALL_PROPERTIES * sizeof(finding) / sizeof(uint64_t));
+    p->witnessed = counters(model_witnesses);
+    for (unsigned f = 0; f < ALL_PROPERTIES; f++) p->found[f].depth = -1;
+    for (unsigned w = 0; w < model_witnesses; w++) p->witnessed[w] = -1;
+}
+
+/* The initial states: their number, then their words, in hexadecimal. */
+static void read_starts(search *all) {
+    size_t n;
+    if (scanf("%zu", &n) != 1) fatal("no initial states were given");
+    for (size_t i = 0; i < n; i++) {
+        state s;
+        for (int k = 0; k < WORDS; k++) {
+            unsigned long long w;
+            if (scanf("%llx", &w) != 1) fatal("an initial state was cut short");
+            s.w[k] = w;
+        }
+        box_add(&all->starts, &s);
+    }
+}
+
+static uint64_t sum(const search *all, size_t field, size_t at) {
+    uint64_t total = 0;
+    for (unsigned t = 0; t < all->threads; t++)
+        total += (*(uint64_t *const *)((const char *)&all->parts[t].count + field))[at];
+    return total;
+}
+
+static void print_sums(const search *all, const char *name, size_t field, size_t n) {
+    printf("\"%s\":[", name);
+    for (size_t i = 0; i < n; i++) printf(i ? ",%llu" : "%llu", (unsigned long long)sum(all, field, i));
+    printf("],");
+}
+
+static void print_trace(const char *key, unsigned number, trace found, int *comma) {
+    if (found.length < 0) return;
+    printf("%s{\"%s\":%u,\"start\":%ld,\"steps\":[", *comma ? "," : "", key, number, found.start);
+    for (long i = 0; i < found.length; i++) printf(i ? ",%u" : "%u", found.steps[i]);
+    printf("]}");
+    *comma = 1;
+    free(found.steps);
+}
+
+void report_progress(const search *all) {
+    static time_t last;
+    time_t now = time(NULL);
+    if (now == last) return;
+    last = now;
+    uint64_t fired = 0;
+    for (unsigned i = 0; i < model_instances; i++) fired += sum(all, offsetof(counts, fired), i);
+    fprintf(stderr, "progress %zu %zu %zu %llu\n", all->levels, all->states, search_waiting(all), (unsigned long long)fired);
+}
+
+static void print_result(search *all, const char *witnesses) {
+    printf("{\"states\":%zu,\"levels\":[", all->states);
+    for (size_t i = 0; i < all->levels; i++) printf(i ? ",%llu" : "%llu", (unsigned long long)all->level_sizes[i]);
+    printf("],");
+    print_sums(all, "fired", offsetof(counts, fired), model_instances);
+    print_sums(all, "stayed", offsetof(counts, stayed), model_instances);
+    print_sums(all, "cut", offsetof(counts, cut), model_instances);
+    print_sums(all, "cuts", offsetof(counts, cuts), model_cuts);
+    print_sums(all, "premises", offsetof(counts, premises), model_premises);
+    printf("\"witnesses\":[");
+    for (unsigned w = 0; w < model_witnesses; w++) printf(w ? ",%ld" : "%ld", all->parts[0].witnessed[w]);
+    printf("],\"stopped\":");
+    printf(all->stopped ? "\"%s\"" : "null", all->stopped);
+    printf(",\"waiting\":%zu,\"found\":[", search_waiting(all));
+    int comma = 0;
+    for (unsigned f = 0; f < ALL_PROPERTIES; f++) print_trace("property", f, trace_to_property(all, (int)f), &comma);
+    printf("],\"reached\":[");
+    comma = 0;
+    for (unsigned w = 0; w < model_witnesses; w++)
+        if (witnesses[0] == 'y') print_trace("witness", w, trace_to_witness(all, w), &comma);
+    size_t mapped = 0;
+    for (unsigned t = 0; t < all->threads; t++) mapped += all->parts[t].seen.mapped;
+    printf("],\"table_bytes\":%zu,\"threads\":%u}\n", mapped, all->threads);
+}
+
+/* THREADS MAX_STATES MAX_DEPTH MEMORY_BYTES EVERY PROGRESS WITNESS_TRACES */
+int main(int argc, char **argv) {
+    if (argc != 8) fatal("seven arguments are expected");
+    search all = {0};
+    all.threads = (unsigned)strtoul(argv[1], NULL, 10);
+    if (all.threads < 1 || all.threads > 64) fatal("between 1 and 64 threads are expected");
+    all.max_states = strtoull(argv[2], NULL, 10);
+    all.max_depth = strtol(argv[3], NULL, 10);
+    all.memory = strtoull(argv[4], NULL, 10);
+    all.every = atoi(argv[5]);
+    all.progress = atoi(argv[6]);
+    all.batch = all.threads == 1 ? 2048 : 16384;
+    all.parts = calloc(all.threads, sizeof *all.parts);
+    if (all.parts == NULL) fatal("out of memory");
+    for (unsigned t = 0; t < all.threads; t++) open_part(&all, t);
+    read_starts(&all);
+    search_run(&all);
+    print_result(&all, argv[7]);
+    if (fflush(stdout) || ferror(stdout)) fatal("the result could not be written");
+    return 0;
+}

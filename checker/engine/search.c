@@ -1,0 +1,265 @@
+/* The search: a level at a time, each thread inserting the states that its part of the table owns. */
+#include "search.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { AHEAD = 256 };
+
+void box_reserve(box *b, size_t more) {
+    if (b->used + more <= b->room) return;
+    size_t room = b->room ? b->room : 1024;
+    while (room < b->used + more) room *= 2;
+    state *items = realloc(b->items, room * sizeof *items);
+    if (items == NULL) fatal("out of memory");
+    b->items = items;
+    b->room = room;
+}
+
+void box_add(box *b, const state *s) {
+    box_reserve(b, 1);
+    b->items[b->used++] = *s;
+}
+
+part *part_of(search *all, const state *s) {
+    return &all->parts[owner_of(hash_of(s), all->threads)];
+}
+
+state *lookup(search *all, const state *s) {
+    state *at = table_find(&part_of(all, s)->seen, s, hash_of(s));
+    return at->w[0] & TAKEN ? at : NULL;
+}
+
+/* The record of the property's first violation, or NULL where it was broken earlier. */
+finding *found_at(part *p, int property, long depth) {
+    finding *f = &p->found[property];
+    if (f->depth < 0) f->depth = depth;
+    return f->depth == depth ? f : NULL;
+}
+
+void note_found(void *context, int property, const state *source) {
+    part *p = context;
+    long depth = p->all->depth + (property != DEADLOCK);
+    finding *f = found_at(p, property, depth);
+    if (f == NULL) return;
+    box *into = property == DEADLOCK ? &f->states : &f->sources;
+    if (into->used == 0 || !same_state(&into->items[into->used - 1], source)) box_add(into, source);
+}
+
+/* --- one level ----------------------------------------------------------------------------------- */
+
+static void insert_one(part *p, const state *s, uint64_t hash, word tag) {
+    state *at = table_find(&p->seen, s, hash);
+    if (at->w[0] & TAKEN) return;
+    if (at >= p->seen.slots + p->seen.room + SPILL - 1) fatal("the table of states is full at its end");
+    *at = *s;
+    at->w[0] |= TAKEN | tag;
+    p->seen.used++;
+    p->next.items[p->next.used++] = *s;
+}
+
+/* The box's states enter the part's table, each slot fetched ahead of its use. */
+static void insert_box(part *p, const box *b, word tag) {
+    uint64_t hashes[2][AHEAD];
+    size_t n = b->used, filled = 0;
+    for (size_t begin = 0; begin < n + AHEAD; begin += AHEAD) {
+        uint64_t *now = hashes[(begin / AHEAD) & 1], *before = hashes[1 - ((begin / AHEAD) & 1)];
+        size_t end = begin + AHEAD < n ? begin + AHEAD : n;
+        for (size_t i = begin; i < end; i++) {
+            now[i - begin] = hash_of(&b->items[i]);
+            __builtin_prefetch(p->seen.slots + place_of(&p->seen, now[i - begin]), 1, 1);
+        }
+        for (size_t i = filled; begin >= AHEAD && i < begin && i < n; i++)
+            insert_one(p, &b->items[i], before[i - filled], tag);
+        filled = begin;
+    }
+}
+
+/* Each successor into the box of the part that owns it. */
+static void share_out(part *p) {
+    unsigned owners = p->all->threads;
+    for (unsigned o = 0; o < owners; o++) p->out[o].used = 0;
+    for (size_t i = 0; i < p->fresh.used; i++) {
+        box *into = &p->out[owner_of(hash_of(&p->fresh.items[i]), owners)];
+        into->items[into->used++] = p->fresh.items[i];
+    }
+}
+
+static const box *coming_from(const search *all, unsigned from, unsigned to) {
+    return all->threads == 1 ? &all->parts[0].fresh : &all->parts[from].out[to];
+}
+
+static void expand_some(part *p) {
+    search *all = p->all;
+    state *to = p->fresh.items, *full = to + all->batch;
+    while (p->done < p->level.used && to < full) {
+        const state *s = &p->level.items[p->done++];
+        int on;
+        to = model_expand(s, to, &p->count, &on, note_found, p);
+        if (!on) {
+            int stays = model_terminal(s);
+            if (stays == 0) note_found(p, DEADLOCK, s);
+            if (stays == 2 && found_at(p, AT_FAULT, all->depth)) box_add(&p->found[AT_FAULT].states, s);
+        }
+        if (p->count.at_fault) {
+            p->count.at_fault = 0;
+            note_found(p, AT_FAULT, s);
+        }
+    }
+    p->fresh.used = (size_t)(to - p->fresh.items);
+    if (all->threads > 1) share_out(p);
+}
+
+static void insert_all(part *p) {
+    search *all = p->all;
+    word tag = (word)((all->depth + 1) & 3) << LEVEL_SHIFT;
+    size_t coming = 0;
+    for (unsigned from = 0; from < all->threads; from++) coming += coming_from(all, from, p->number)->used;
+    size_t share = all->memory / all->threads;
+    size_t own = p->seen.mapped + (p->level.room + p->next.room) * sizeof(state);
+    if (!table_reserve(&p->seen, coming, &own, share)) {
+        all->stop_memory = 1;
+        return;
+    }
+    box_reserve(&p->next, coming);
+    for (unsigned from = 0; from < all->threads; from++) insert_box(p, coming_from(all, from, p->number), tag);
+}
+
+/* Counts the new states' premises and judges them; those that break something leave the level. */
+static void judge_next(part *p) {
+    search *all = p->all;
+    long depth = all->depth + 1;
+    size_t kept = 0;
+    for (size_t i = 0; i < p->next.used; i++) {
+        const state *s = &p->next.items[i];
+        int fault = 0, broken = model_judge(s, p->count.broken, &fault);
+        model_count_premises(s, &p->count);
+        for (int b = 0; b < broken; b++) {
+            finding *f = found_at(p, p->count.broken[b], depth);
+            if (f != NULL) box_add(&f->states, s);
+        }
+        for (unsigned w = 0; w < model_witnesses; w++) {
+            if (p->witnessed[w] >= 0 && p->witnessed[w] < depth) continue;
+            int answer = model_witnessed(s, w);
+            if (answer) p->witnessed[w] = depth;
+            if (answer == 2) fault = 1;
+        }
+        if (fault) {
+            finding *f = found_at(p, AT_FAULT, depth);
+            if (f != NULL) box_add(&f->states, s);
+        }
+        if (!broken) p->next.items[kept++] = *s;
+    }
+    p->next.used = kept;
+}
+
+/* --- threads ------------------------------------------------------------------------------------- */
+
+static void *work(void *context) {
+    part *p = context;
+    for (;;) {
+        pthread_barrier_wait(&p->all->barrier);
+        if (p->all->quit) return NULL;
+        p->all->job(p);
+        pthread_barrier_wait(&p->all->barrier);
+    }
+}
+
+static void everyone(search *all, void (*job)(part *)) {
+    if (all->threads == 1) {
+        job(&all->parts[0]);
+        return;
+    }
+    all->job = job;
+    pthread_barrier_wait(&all->barrier);
+    job(&all->parts[0]);
+    pthread_barrier_wait(&all->barrier);
+}
+
+static int level_done(const search *all) {
+    for (unsigned t = 0; t < all->threads; t++)
+        if (all->parts[t].done < all->parts[t].level.used) return 0;
+    return 1;
+}
+
+static void share_witnesses(search *all) {
+    for (unsigned w = 0; w < model_witnesses; w++) {
+        long least = -1;
+        for (unsigned t = 0; t < all->threads; t++) {
+            long d = all->parts[t].witnessed[w];
+            if (d >= 0 && (least < 0 || d < least)) least = d;
+        }
+        for (unsigned t = 0; t < all->threads; t++) all->parts[t].witnessed[w] = least;
+    }
+}
+
+size_t search_waiting(const search *all) {
+    size_t waiting = 0;
+    for (unsigned t = 0; t < all->threads; t++) waiting += all->parts[t].level.used - all->parts[t].done;
+    return waiting;
+}
+
+/* Closes the level that was just inserted; answers whether another one is to be expanded. */
+static int next_level(search *all) {
+    size_t states = 0;
+    everyone(all, judge_next);
+    share_witnesses(all);
+    all->depth++;
+    for (unsigned t = 0; t < all->threads; t++) {
+        part *p = &all->parts[t];
+        states += p->seen.used;
+        box level = p->level;
+        p->level = p->next;
+        p->next = level;
+        p->next.used = p->done = 0;
+    }
+    if (states > all->states) {
+        all->level_sizes = realloc(all->level_sizes, (all->levels + 1) * sizeof *all->level_sizes);
+        if (all->level_sizes == NULL) fatal("out of memory");
+        all->level_sizes[all->levels++] = states - all->states;
+        all->states = states;
+    }
+    int broken = 0, fault = 0;
+    for (unsigned t = 0; t < all->threads; t++)
+        for (unsigned f = 0; f < ALL_PROPERTIES; f++)
+            if (all->parts[t].found[f].depth >= 0) *((int)f == AT_FAULT ? &fault : &broken) = 1;
+    return search_waiting(all) > 0 && !all->stop_memory && !fault && !(broken && !all->every);
+}
+
+static const char *stopped(const search *all) {
+    if (all->stop_memory) return "memory";
+    if (all->max_depth >= 0 && (long)all->levels - 1 >= all->max_depth) return "max-depth";
+    return all->max_states && all->states > all->max_states ? "max-states" : NULL;
+}
+
+void report_progress(const search *all);
+
+void search_run(search *all) {
+    pthread_t threads[64];
+    if (all->threads > 1) {
+        pthread_barrier_init(&all->barrier, NULL, all->threads);
+        for (unsigned t = 1; t < all->threads; t++)
+            if (pthread_create(&threads[t], NULL, work, &all->parts[t])) fatal("a thread cannot be started");
+    }
+    all->depth = -1;
+    for (size_t i = 0; i < all->starts.used; i++) {
+        const state *s = &all->starts.items[i];
+        part *p = part_of(all, s);
+        if (!table_reserve(&p->seen, 1, &(size_t){0}, 0)) fatal("out of memory");
+        box_reserve(&p->next, 1);
+        insert_one(p, s, hash_of(s), 0);
+    }
+    while (next_level(all) && (all->stopped = stopped(all)) == NULL) {
+        if (all->progress) report_progress(all);
+        while (!level_done(all) && !all->stop_memory) {
+            everyone(all, expand_some);
+            everyone(all, insert_all);
+        }
+    }
+    if (all->stop_memory) all->stopped = "memory";
+    all->quit = 1;
+    if (all->threads > 1) {
+        pthread_barrier_wait(&all->barrier);
+        for (unsigned t = 1; t < all->threads; t++) pthread_join(threads[t], NULL);
+    }
+}

@@ -1,0 +1,69 @@
+/* One search: its parts, one for each thread, and what it finds. */
+#ifndef FALSEWORK_SEARCH_H
+#define FALSEWORK_SEARCH_H
+
+#include <pthread.h>
+
+#include "table.h"
+
+/* Where a property is first broken: in how many steps, in which states, or by steps from which states. */
+typedef struct {
+    long depth; /* -1: not broken */
+    box states, sources;
+} finding;
+
+typedef struct search search;
+
+/* What one thread owns: a part of the table, its share of the level, and its own counts. */
+typedef struct {
+    search *all;
+    unsigned number;
+    table seen;
+    box level, next;
+    box fresh; /* successors of the states that were expanded last */
+    box *out;  /* the same, by owner, where there are several */
+    counts count;
+    finding *found;
+    long *witnessed; /* depth, or -1 */
+    size_t done;     /* states of the level that are expanded */
+} part;
+
+struct search {
+    unsigned threads;
+    part *parts;
+    pthread_barrier_t barrier;
+    long depth; /* of the level that is being expanded */
+    size_t states, mapped, batch;
+    uint64_t *level_sizes;
+    size_t levels;
+    box starts;
+    int stop_memory, quit;
+    const char *stopped; /* the bound that ended the search, or NULL */
+    void (*job)(part *);
+    /* bounds; 0 or -1: none */
+    size_t max_states, memory;
+    long max_depth;
+    int every, progress;
+};
+
+void box_add(box *b, const state *s);
+void box_reserve(box *b, size_t more);
+part *part_of(search *all, const state *s);
+state *lookup(search *all, const state *s);
+void note_found(void *context, int property, const state *source);
+finding *found_at(part *p, int property, long depth);
+
+void search_run(search *all);
+size_t search_waiting(const search *all);
+
+/* The least shortest trace to the first violation of a property: the start's number, then instances. */
+typedef struct {
+    long length;
+    long start;
+    uint32_t *steps;
+} trace;
+
+trace trace_to_property(search *all, int property);
+trace trace_to_witness(search *all, unsigned witness);
+
+#endif

@@ -1,0 +1,81 @@
+#define _GNU_SOURCE
+#include "table.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+static size_t bytes_for(size_t room) { return (room + SPILL) * sizeof(state); }
+
+int table_open(table *t, size_t room) {
+    t->room = room;
+    t->used = 0;
+    t->mapped = bytes_for(room);
+    t->slots = mmap(NULL, t->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (t->slots == MAP_FAILED) {
+        t->slots = NULL;
+        return 0;
+    }
+#ifdef MADV_HUGEPAGE
+    if (t->mapped >= 1u << 22) madvise(t->slots, t->mapped, MADV_HUGEPAGE);
+#endif
+    return 1;
+}
+
+void table_close(table *t) {
+    if (t->slots != NULL) munmap(t->slots, t->mapped);
+    t->slots = NULL;
+}
+
+static state *extend(table *t, size_t bytes) {
+#ifdef __linux__
+    state *moved = mremap(t->slots, t->mapped, bytes, MREMAP_MAYMOVE);
+    return moved == MAP_FAILED ? NULL : moved;
+#else
+    state *moved = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (moved == MAP_FAILED) return NULL;
+    memcpy(moved, t->slots, t->mapped);
+    munmap(t->slots, t->mapped);
+    return moved;
+#endif
+}
+
+/* Free places must be seen by a search from a state's own place on, so a state may only move up past places that are
+ * already final. Near the start the distances are too small for that: those few states are put aside first. */
+static int spread(table *t, size_t old_room) {
+    enum { ASIDE = 4 * SPILL };
+    static _Thread_local state aside[ASIDE];
+    size_t end = old_room + SPILL, low = end < ASIDE ? end : ASIDE, kept = 0;
+    for (size_t i = end; i-- > low;) {
+        if (!(t->slots[i].w[0] & TAKEN)) continue;
+        state s = t->slots[i];
+        uint64_t hash = hash_of(&s);
+        if (place_of(t, hash) < i) return 0;
+        memset(&t->slots[i], 0, sizeof s);
+        *table_find(t, &s, hash) = s;
+    }
+    for (size_t i = 0; i < low; i++) {
+        if (!(t->slots[i].w[0] & TAKEN)) continue;
+        aside[kept++] = t->slots[i];
+        memset(&t->slots[i], 0, sizeof t->slots[i]);
+    }
+    for (size_t i = 0; i < kept; i++) *table_find(t, &aside[i], hash_of(&aside[i])) = aside[i];
+    return 1;
+}
+
+int table_reserve(table *t, size_t more, size_t *mapped_total, size_t limit) {
+    while ((t->used + more) * 16 > t->room * 13) { /* at most 13/16 full */
+        size_t room = t->room + t->room / 4 + 1024, bytes = bytes_for(room), old_room = t->room;
+        if (limit != 0 && *mapped_total + (bytes - t->mapped) > limit) return 0;
+        state *moved = extend(t, bytes);
+        if (moved == NULL) return 0;
+#ifdef MADV_HUGEPAGE
+        if (bytes >= 1u << 22) madvise(moved, bytes, MADV_HUGEPAGE);
+#endif
+        *mapped_total += bytes - t->mapped;
+        t->slots = moved;
+        t->mapped = bytes;
+        t->room = room;
+        if (!spread(t, old_room)) fatal("the table of states grew out of order");
+    }
+    return 1;
+}
