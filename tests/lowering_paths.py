@@ -26,8 +26,11 @@ from falsework import (
     terminal,
     tick,
 )
+from foreign_words import follows as foreign_follows
 
 Two = Annotated[int, Upto(2)]
+Kind = Annotated[int, Between(2, 3)]
+Below0 = Annotated[int, Between(-1, 0)]
 
 
 class Clock(Record):
@@ -223,3 +226,105 @@ class WalksInWalks(Model):
         return any(
             self.cells[n] == 1 for n in self.cells.values() if n is not None and n < 2 and n in self.members
         )
+
+
+class PremisesElsewhere(Model):
+    """The premises of a function in a foreign module are its own affair; those of a helper are asked."""
+
+    x: Two = 0
+
+    def rises(self, number: int) -> bool:
+        return implies(self.x > number, self.x > 0)
+
+    @action
+    def grow(self) -> None:
+        require(self.x < 2)
+        self.x += 1
+
+    @terminal
+    def it_is_grown(self) -> bool:
+        return self.x == 2
+
+    @invariant
+    def follows(self, before: Self) -> bool:
+        ours = self.rises(0) and before.rises(0) and all(self.rises(number) for number in range(3))
+        return ours and foreign_follows(self.x > 0, before.x < 2)
+
+
+class PremisesAbove(PremisesElsewhere):
+    def rises(self, number: int) -> bool:
+        return super().rises(number) and implies(number == 1, True)
+
+
+class OddKeys(Model):
+    """Keys below 0 and away from it, pairs, options, and an alias of a member."""
+
+    cells: Map[Kind, Annotated[int, Upto(1)]] = Map(0)
+    pairs: Map[tuple[Below0, bool], bool] = Map(False)
+    kinds: Map[Below0 | None, Kind] = Map(2)
+    members: Set[Below0] = Set([-1])
+    kind: Kind = 3
+    number: Below0 | None = None
+
+    @action
+    def flip(self) -> None:
+        self.cells[self.kind] = (self.cells[self.kind] + 1) % 2
+        self.kind = 2 if self.kind == 3 else 3
+
+    @action
+    def turn(self) -> None:
+        self.number = None if self.number == 0 else -1 if self.number is None else self.number + 1
+
+    @action
+    def pair(self) -> None:
+        number = given(self.number)
+        require(self.kind == 2)
+        self.pairs[number, True] = not self.pairs[(number, self.kind == 2)]
+        if number in self.members:
+            self.members.discard(number)
+
+    @action
+    def name(self) -> None:
+        self.kinds[self.number] = self.kind
+
+    @action
+    def pick(self) -> None:
+        require(self.cells[self.kind] == 1)
+        self.kind = 2 if self.kinds[None] == 3 else self.kinds[self.number]
+
+    @invariant
+    def sums_are_small(self) -> bool:
+        kinds = sum(kind for kind in self.cells if self.cells[kind])
+        return kinds <= 5 and all(key is None or key <= 0 for key in self.kinds)
+
+    @reachable
+    def all_at_once(self) -> bool:
+        return self.pairs[-1, True] and -1 not in self.members and self.kinds[-1] == 3
+
+
+class IntsAndBools(Model):
+    """A bool is a number and the other way round, and comes back from a variable as what its domain is."""
+
+    flag: bool = False
+    number: Annotated[int, Upto(1)] = 0
+
+    @action
+    def swap(self) -> None:
+        self.flag = self.number  # type: ignore[assignment]
+        self.number = self.flag == 0
+
+    @action
+    def ask(self) -> bool:
+        return self.flag or self.number  # type: ignore[return-value]
+
+    @action
+    def leave(self) -> None:
+        self.flag = self.number + 1  # type: ignore[assignment]
+
+    @invariant
+    def flags_are_bools(self) -> bool:
+        return self.flag == (self.number == 0) or not self.flag or self.flag is True
+
+    @invariant(on=ask)
+    def an_answer_is_either(self, answer: bool) -> bool:
+        return answer == bool(self.number) or self.flag
