@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from falsework.definition import Action, Definition, Property
+from falsework.definition_checks import premise_sites
 from falsework.domains import MapOf, SeqOf, SetOf, VariableDomain
 from falsework.errors import Place, Refused
 from falsework.ir import DEEPEST, Facts, Node, Pool, Slot, TooDeep, text
@@ -113,6 +114,7 @@ class _Lowering:
         self.without = without
         self.pool = Pool()
         self.slots: dict[str, list[Slot]] = {}
+        self.sites: dict[str, frozenset[tuple[int, int]]] = {}
         for variable in definition.variables:
             named = variable_slots(variable.domain, variable.name)
             self.slots[variable.name] = [self.pool.new_slot(name, size) for name, size in named]
@@ -278,8 +280,16 @@ class _Lowering:
         with _refusals(prop.name, prop.place):
             answer = run.run(prop.function, [Inst(here), *((known or {})[a] for a in prop.arguments)], {})
             holds = run.simplify(self._bool(answer, prop))
-            premises = tuple((line, column, run.simplify(node)) for line, column, node in run.premises)
+            asked = self._sites(prop)
+            counted = [premise for premise in run.premises if premise[:2] in asked]
+            premises = tuple((line, column, run.simplify(node)) for line, column, node in counted)
         return Predicate(prop, holds, tuple(run.guards), premises)
+
+    def _sites(self, prop: Property) -> frozenset[tuple[int, int]]:
+        """Where the property's premises are counted: a function of a foreign module may hold others."""
+        if prop.name not in self.sites:
+            self.sites[prop.name] = frozenset(premise_sites(self.definition, prop.function))
+        return self.sites[prop.name]
 
     def _bool(self, answer: Value, prop: Property) -> Node:
         if not isinstance(answer, Num) or not answer.flag:
