@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from falsework.emit_python import shared
+from falsework.emit_python import Body
 from falsework.errors import Refused
 from falsework.ir import Facts, Node
 from falsework.lower import Lowered
@@ -231,35 +231,18 @@ class CPrinter:
         return f"({text}) ^ {flip}ULL" if flip else text
 
 
-class CBody:
-    """A C function's lines, its shared expressions bound just before the first line that needs them."""
+class CBody(Body):
+    """A C function's lines, over the words of *s."""
+
+    let = "    const int64_t {name} = {value};"
 
     def __init__(self, printer: CPrinter, roots: Iterable[Node]) -> None:
-        self.printer = printer
-        self.named = shared(roots)
-        self.lets: dict[int, str] = {}
-        count = printer.words.count
-        self.lines = [f"    const word {', '.join(f's{k} = s->w[{k}]' for k in range(count))};"]
-        self.lines += ["    " + " ".join(f"(void)s{k};" for k in range(count))]
+        super().__init__(printer, roots)
+        words = range(printer.words.count)
+        self.lines.append(f"    const word {', '.join(f's{k} = s->w[{k}]' for k in words)};")
+        self.lines.append("    " + " ".join(f"(void)s{k};" for k in words))
 
-    def need(self, node: Node) -> None:
-        """Afterwards every shared part of the node has its name."""
-        if node.op in ("const", "slot", "table") or node.index in self.lets:
-            return
-        for arg in node.args:
-            self.need(arg)
-        if node.index in self.named:
-            self.printer.lets = self.lets
-            self.lines.append(f"    const int64_t v{node.index} = {self.printer.value(node)};")
-            self.lets[node.index] = f"v{node.index}"
-
-    def condition(self, node: Node) -> str:
-        """The node as a condition in the next line."""
-        self.need(node)
-        self.printer.lets = self.lets
-        return self.printer.condition(node)
-
-    def text(self, head: str) -> str:
-        """The whole function."""
+    def text(self, name: str) -> str:
+        """The whole function, its head as given."""
         self.printer.lets = {}
-        return "\n".join([f"{head} {{", *self.lines, "}"])
+        return "\n".join([f"{name} {{", *self.lines, "}"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping
+from typing import Protocol
 
 from falsework.ir import Facts, Node, Pool
 from falsework.packing import Packing
@@ -234,10 +235,21 @@ def shared(roots: Iterable[Node]) -> dict[int, Node]:
     return named
 
 
+class Prints(Protocol):
+    """What a body asks of a printer, of Python or of C."""
+
+    lets: Mapping[int, str]
+
+    def condition(self, node: Node) -> str: ...
+    def value(self, node: Node) -> str: ...
+
+
 class Body:
     """A function's lines, its shared expressions bound just before the first line that needs them."""
 
-    def __init__(self, printer: Printer, roots: Iterable[Node]) -> None:
+    let = "    {name} = {value}"
+
+    def __init__(self, printer: Prints, roots: Iterable[Node]) -> None:
         self.printer = printer
         self.named = shared(roots)
         self.lets: dict[int, str] = {}
@@ -251,7 +263,7 @@ class Body:
             self.need(arg)
         if node.index in self.named:
             self.printer.lets = self.lets
-            self.lines.append(f"    v{node.index} = {self.printer.value(node)}")
+            self.lines.append(self.let.format(name=f"v{node.index}", value=self.printer.value(node)))
             self.lets[node.index] = f"v{node.index}"
 
     def condition(self, node: Node) -> str:

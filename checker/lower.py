@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
+from falsework.accounting import PremiseKey
 from falsework.definition import Action, Definition, Property
 from falsework.definition_checks import premise_sites
 from falsework.domains import MapOf, SeqOf, SetOf, VariableDomain
 from falsework.errors import Place, Refused
-from falsework.ir import DEEPEST, Facts, Node, Pool, Slot, TooDeep, text
+from falsework.ir import DEEPEST, TABLE_LIMIT, Facts, Node, Pool, Slot, TooDeep, text
 from falsework.judge import applies
 from falsework.lower_context import Guard, NeverEnabled, Site
 from falsework.lower_statements import Statements
@@ -41,9 +43,32 @@ class Predicate:
     """A property as an expression: true where `node` is 1, at fault where one of `faults` is 1."""
 
     prop: Property
+    pool: Pool
     node: Node
     faults: tuple[Guard, ...]
     premises: tuple[tuple[int, int, Node], ...]
+
+    @cached_property
+    def fault(self) -> Node:
+        """Where the predicate is at fault."""
+        return self.pool.or_(*(guard.node for guard in self.faults))
+
+    @cached_property
+    def holds(self) -> Node:
+        """Where the predicate is not false: a fault is no violation."""
+        return self.pool.or_(self.fault, self.node)
+
+    @cached_property
+    def sound(self) -> tuple[tuple[PremiseKey, Node], ...]:
+        """The premises by their keys, true only where the predicate is not at fault."""
+        sound = self.pool.not_(self.fault)
+        found = ((line, column, self.pool.and_(sound, node)) for line, column, node in self.premises)
+        return tuple(((self.prop.name, line, column), node) for line, column, node in found)
+
+    @property
+    def decided(self) -> bool:
+        """Whether nothing about it depends on the state: it holds, and counts no premise."""
+        return self.node.op == "const" and bool(self.node.value) and not self.faults and not self.premises
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +86,23 @@ class Instance:
     outside: Node
     steps: tuple[Predicate, ...]
     facts: Facts
+
+    @cached_property
+    def may_stay(self) -> bool:
+        """Whether the step may leave a state as it is, as far as its guards and effects tell."""
+        for slot, code in self.effects.items():
+            size = self.facts.pool.slots[slot].size
+            allowed = self.facts.codes.get(slot, range(size) if size <= TABLE_LIMIT else ())
+            if code.constant and allowed and code.value not in allowed:
+                return False
+            if (
+                code.op == "table"
+                and code.value == slot
+                and allowed
+                and all(code.table[c] != c for c in allowed)
+            ):
+                return False
+        return True
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,7 +325,7 @@ class _Lowering:
             asked = self._sites(prop)
             counted = [premise for premise in run.premises if premise[:2] in asked]
             premises = tuple((line, column, run.simplify(node)) for line, column, node in counted)
-        return Predicate(prop, holds, tuple(run.guards), premises)
+        return Predicate(prop, self.pool, holds, tuple(run.guards), premises)
 
     def _sites(self, prop: Property) -> frozenset[tuple[int, int]]:
         """Where the property's premises are counted: a function of a foreign module may hold others."""

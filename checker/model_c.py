@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from falsework.accounting import PremiseKey
 from falsework.emit_c import CBody, CPrinter, Words
 from falsework.errors import Place
-from falsework.ir import Node
 from falsework.lower import Instance, Lowered, Predicate
 
 _HEAD = """/* Printed from {name}; every line of it can be printed again. */
@@ -86,7 +85,7 @@ class ModelSource:
         """One instance: what it decides, counts and changes."""
         roots = [g.node for g in instance.guards] + [instance.outside, *instance.effects.values()]
         for judged in instance.steps:
-            roots += [self.faults(judged), self.holds(judged), *(n for _, n in self.sound(judged))]
+            roots += [judged.fault, judged.holds, *(n for _, n in judged.sound)]
         body = CBody(self.printer, roots)
         for guard in instance.guards:
             condition = body.condition(guard.node)
@@ -110,53 +109,25 @@ class ModelSource:
 
     def _ends(self, body: CBody, number: int, instance: Instance) -> None:
         """The step invariants, and whether anything changed at all."""
-        judged = [j for j in instance.steps if self.holds(j) is not self.pool.true or j.faults or j.premises]
+        judged = [j for j in instance.steps if not j.decided]
         if judged:
             body.lines.append("    c->broken_count = 0;")
         for one in judged:
-            if self.faults(one) is not self.pool.false:
-                body.lines.append(f"    if ({body.condition(self.faults(one))}) c->at_fault = 1;")
-            for key, node in self.sound(one):
+            if one.fault is not self.pool.false:
+                body.lines.append(f"    if ({body.condition(one.fault)}) c->at_fault = 1;")
+            for key, node in one.sound:
                 premise = self.numbers.premise(key)
                 if node is not self.pool.false:
                     body.lines.append(f"    if ({body.condition(node)}) c->premises[{premise}]++;")
-            if self.holds(one) is not self.pool.true:
+            if one.holds is not self.pool.true:
                 broken = f"c->broken[c->broken_count++] = {self.numbers.properties.index(one.prop.name)};"
-                body.lines.append(f"    if (!({body.condition(self.holds(one))})) {broken}")
-        stays = self._may_stay(instance)
+                body.lines.append(f"    if (!({body.condition(one.holds)})) {broken}")
+        stays = instance.may_stay
         if stays:
             body.lines.append(f"    int same = same_state(s, t);\n    c->stayed[{number}] += same;")
         if judged:
             body.lines.append("    if (c->broken_count) return BROKEN;")
         body.lines.append("    return same ? STAYED : FIRED;" if stays else "    return FIRED;")
-
-    def _may_stay(self, instance: Instance) -> bool:
-        for slot, code in instance.effects.items():
-            size = self.pool.slots[slot].size
-            allowed = instance.facts.codes.get(slot, range(size) if size <= 4096 else ())
-            if code.constant and allowed and code.value not in allowed:
-                return False
-            if (
-                code.op == "table"
-                and code.value == slot
-                and allowed
-                and all(code.table[c] != c for c in allowed)
-            ):
-                return False
-        return True
-
-    def faults(self, predicate: Predicate) -> Node:
-        """Where the predicate is at fault."""
-        return self.pool.or_(*(guard.node for guard in predicate.faults))
-
-    def holds(self, predicate: Predicate) -> Node:
-        """Where the predicate is not false."""
-        return self.pool.or_(self.faults(predicate), predicate.node)
-
-    def sound(self, predicate: Predicate) -> list[tuple[PremiseKey, Node]]:
-        """The premises, true only where the predicate is not at fault."""
-        sound, name = self.pool.not_(self.faults(predicate)), predicate.prop.name
-        return [((name, line, col), self.pool.and_(sound, node)) for line, col, node in predicate.premises]
 
     def expand(self) -> str:
         """Every instance in turn."""
@@ -187,14 +158,14 @@ class ModelSource:
     def judge(self) -> str:
         """The state invariants, each by its number."""
         predicates = self.lowered.invariants
-        body = CBody(self.printer, [n for p in predicates for n in (self.faults(p), self.holds(p))])
+        body = CBody(self.printer, [n for p in predicates for n in (p.fault, p.holds)])
         body.lines.append("    int n = 0; (void)broken;")
         for predicate in predicates:
-            if self.faults(predicate) is not self.pool.false:
-                body.lines.append(f"    if ({body.condition(self.faults(predicate))}) *fault = 1;")
-            if self.holds(predicate) is not self.pool.true:
+            if predicate.fault is not self.pool.false:
+                body.lines.append(f"    if ({body.condition(predicate.fault)}) *fault = 1;")
+            if predicate.holds is not self.pool.true:
                 broken = f"broken[n++] = {self.numbers.properties.index(predicate.prop.name)};"
-                body.lines.append(f"    if (!({body.condition(self.holds(predicate))})) {broken}")
+                body.lines.append(f"    if (!({body.condition(predicate.holds)})) {broken}")
         body.lines.append("    (void)fault; return n;")
         return body.text("int model_judge(const state *s, int *broken, int *fault)")
 
@@ -208,15 +179,15 @@ class ModelSource:
         return "\n".join([*functions, head, *cases, "    return 0;", "}"])
 
     def _answer(self, name: str, predicate: Predicate) -> str:
-        body = CBody(self.printer, [self.faults(predicate), predicate.node])
-        if self.faults(predicate) is not self.pool.false:
-            body.lines.append(f"    if ({body.condition(self.faults(predicate))}) return 2;")
+        body = CBody(self.printer, [predicate.fault, predicate.node])
+        if predicate.fault is not self.pool.false:
+            body.lines.append(f"    if ({body.condition(predicate.fault)}) return 2;")
         body.lines.append(f"    return ({body.condition(predicate.node)}) ? 1 : 0;")
         return body.text(f"static int {name}(const state *s)")
 
     def premises(self) -> str:
         """The true premises of the state invariants."""
-        found = [pair for predicate in self.lowered.invariants for pair in self.sound(predicate)]
+        found = [pair for predicate in self.lowered.invariants for pair in predicate.sound]
         body = CBody(self.printer, [node for _, node in found])
         for key, node in found:
             premise = self.numbers.premise(key)

@@ -192,27 +192,12 @@ class _Builder:
             or instance.outside is not self.pool.false
         ):
             return False
-        if any(step.node is not self.pool.true or step.faults or step.premises for step in instance.steps):
+        if not all(step.decided for step in instance.steps):
             return False
         size = sum(weight(guard.node) for guard in instance.guards) + sum(
             map(weight, instance.effects.values())
         )
         return size <= SMALL + len(instance.effects)
-
-    def _always_moves(self, instance: Instance) -> bool:
-        for slot, code in instance.effects.items():
-            size = self.pool.slots[slot].size
-            allowed = instance.facts.codes.get(slot, range(size) if size <= 4096 else ())
-            if code.constant and allowed and code.value not in allowed:
-                return True
-            if (
-                code.op == "table"
-                and code.value == slot
-                and allowed
-                and all(code.table[c] != c for c in allowed)
-            ):
-                return True
-        return False
 
     def _plain_block(
         self, number: int, action: str, mine: list[Instance], tests: list[tuple[int, str]]
@@ -230,7 +215,7 @@ class _Builder:
             rest = self.pool.and_(*(part for part in _parts(instance) if part.index not in shared))
             where = "" if rest is self.pool.true else f" if ({self.printer.condition(rest)})"
             after = self.printer.after(instance.effects, instance.facts)
-            moves = "" if self._always_moves(instance) else self._moves(instance, after)
+            moves = self._moves(instance, after) if instance.may_stay else ""
             both = f"{where} and {moves}" if where and moves else f" if {moves}" if moves else where
             body.append(f"    out = [{after} for s in level{both}]")
             body.append("    fresh.update(out)")
@@ -331,12 +316,7 @@ class _Builder:
         """The instance as a function: None, the word after, or a tuple that says what else happened."""
         roots = [guard.node for guard in instance.guards] + [instance.outside, *instance.effects.values()]
         for judged in instance.steps:
-            faults = self.pool.or_(*(guard.node for guard in judged.faults))
-            roots += [
-                faults,
-                self.pool.or_(faults, judged.node),
-                *(node for _, _, node in self._sound(judged)),
-            ]
+            roots += [judged.fault, judged.holds, *(node for _, node in judged.sound)]
         body = Body(self.printer, roots)
         for guard in instance.guards:
             if guard.kind == "fault":
@@ -350,35 +330,26 @@ class _Builder:
             body.need(code)
         self.printer.lets = body.lets
         body.lines.append(f"    t = {self.printer.after(instance.effects, instance.facts)}")
-        if any(
-            judged.node is not self.pool.true or judged.faults or judged.premises for judged in instance.steps
-        ):
-            self._judge_step(body, instance)
-        else:
+        if all(judged.decided for judged in instance.steps):
             body.lines.append("    return t")
+        else:
+            self._judge_step(body, instance)
         return body.text(name)
 
     def _judge_step(self, body: Body, instance: Instance) -> None:
         body.lines.append("    broken = (); premises = (); at_fault = False")
         for judged in instance.steps:
-            faults = self.pool.or_(*(guard.node for guard in judged.faults))
-            if faults is not self.pool.false:
-                body.lines.append(f"    if {body.condition(faults)}: at_fault = True")
-            for line, column, node in self._sound(judged):
+            if judged.fault is not self.pool.false:
+                body.lines.append(f"    if {body.condition(judged.fault)}: at_fault = True")
+            for key, node in judged.sound:
                 if node is not self.pool.false:
-                    key = (judged.prop.name, line, column)
                     body.lines.append(f"    if {body.condition(node)}: premises += ({key!r},)")
-            holds = self.pool.or_(faults, judged.node)
-            if holds is not self.pool.true:
-                body.lines.append(f"    if not ({body.condition(holds)}): broken += ({judged.prop.name!r},)")
+            if judged.holds is not self.pool.true:
+                broken = f"broken += ({judged.prop.name!r},)"
+                body.lines.append(f"    if not ({body.condition(judged.holds)}): {broken}")
         body.lines.append(
             "    return ('judged', t, broken, premises, at_fault) if broken or premises or at_fault else t"
         )
-
-    def _sound(self, predicate: Predicate) -> list[tuple[int, int, Node]]:
-        """The premises, true only where the predicate is not at fault: a failed evaluation counts nothing."""
-        sound = self.pool.not_(self.pool.or_(*(guard.node for guard in predicate.faults)))
-        return [(line, column, self.pool.and_(sound, node)) for line, column, node in predicate.premises]
 
     def _name(self, thing: object) -> str:
         name = f"n{self.bound_names}"
@@ -429,10 +400,10 @@ class _Builder:
         """One counting function per call of `implies`; a call in a loop counts each time that it is made."""
         found = []
         for predicate in self.lowered.invariants:
-            by_site: dict[tuple[int, int], list[Node]] = {}
-            for line, column, node in self._sound(predicate):
-                by_site.setdefault((line, column), []).append(node)
-            for (line, column), nodes in by_site.items():
+            by_site: dict[PremiseKey, list[Node]] = {}
+            for key, node in predicate.sound:
+                by_site.setdefault(key, []).append(node)
+            for key, nodes in by_site.items():
                 name = f"premise{self.bound_names}"
                 self.bound_names += 1
                 body = Body(self.printer, nodes)
@@ -442,7 +413,7 @@ class _Builder:
                 self.names[f"memo_{name}"] = Memo(self._later(f"one_{name}"))
                 mask = self.packing.mask(frozenset().union(*(node.support for node in nodes)))
                 self._define(f"{name}(level)", f"sum(memo_{name}[s & {mask}] for s in level)")
-                found.append(((predicate.prop.name, line, column), name))
+                found.append((key, name))
         return found
 
 
