@@ -162,7 +162,7 @@ class CPrinter:
             case "pick":
                 return self._pick(node)
             case "clamp":
-                return self.value(node.args[0])
+                return f"clamp({self.value(node.args[0])}, {node.args[1].value})"
         return f"({self.condition(node)})"
 
     def _table(self, node: Node) -> str:

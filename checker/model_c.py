@@ -15,6 +15,7 @@ _HEAD = """/* Printed from {name}; every line of it can be printed again. */
 static inline int is(word w, word mask, word wanted) {{ return (w & mask) == wanted; }}
 static inline int64_t floordiv(int64_t a, int64_t b) {{ return a / b - (a % b < 0); }}
 static inline int64_t mod(int64_t a, int64_t b) {{ return a % b + (a % b < 0 ? b : 0); }}
+static inline int64_t clamp(int64_t index, int64_t size) {{ return 0 <= index && index < size ? index : 0; }}
 """
 
 
