@@ -198,10 +198,10 @@ class ModelSource:
         return body.text("void model_count_premises(const state *s, counts *c)")
 
     def terminal(self) -> str:
-        """Whether the system may stay: the gravest answer of the terminal predicates."""
+        """Whether the system may stay: the first answer but no of the terminal predicates, in order."""
         functions, calls = [], []
         for number, predicate in enumerate(self.lowered.terminals):
             functions.append(self._answer(f"terminal_{number}", predicate))
-            calls.append(f"    r = terminal_{number}(s); if (r > most) most = r;")
-        head = "int model_terminal(const state *s) {\n    int most = 0, r = 0; (void)s; (void)r;"
-        return "\n".join([*functions, head, *calls, "    return most;", "}"])
+            calls.append(f"    if ((r = terminal_{number}(s))) return r;")
+        head = "int model_terminal(const state *s) {\n    int r = 0; (void)s; (void)r;"
+        return "\n".join([*functions, head, *calls, "    return 0;", "}"])

@@ -1,4 +1,4 @@
-"""Where the lowering is easily wrong: explore, which runs the class itself, says what fast must answer."""
+"""Where the lowering is easily wrong: explore, which runs the class itself, says what the others must answer."""
 
 import pytest
 
@@ -9,6 +9,8 @@ from falsework.definition import definition_of
 from falsework.explore import explore
 from falsework.fast import fast
 from falsework.language import Model
+from falsework.native import native
+from falsework.native_build import NoCompiler
 
 MODELS = [
     model
@@ -21,6 +23,20 @@ MODELS = [
 def test_fast_answers_as_the_class_does(model: type[Model]) -> None:
     definition = definition_of(model)
     assert fast(definition, Bounds(every=True)).counts() == explore(definition, Bounds(every=True)).counts()
+
+
+COMPILED = [lowering_corners.ReadOutsideUnderACondition, lowering_corners.TerminalsInOrder]
+ALL = [pytest.param(model, marks=pytest.mark.deep) for model in MODELS if model not in COMPILED]
+
+
+@pytest.mark.parametrize("model", [*COMPILED, *ALL], ids=lambda model: model.__name__)
+def test_native_answers_as_fast_does(model: type[Model]) -> None:
+    definition = definition_of(model)
+    try:
+        found = native(definition, Bounds(every=True)).counts()
+    except NoCompiler as problem:
+        pytest.skip(str(problem))
+    assert found == fast(definition, Bounds(every=True)).counts()
 
 
 def test_the_faults_of_the_corners_are_found() -> None:
