@@ -1,4 +1,4 @@
-"""Where the lowering is easily wrong: explore, which runs the class itself, says what the others must answer."""
+"""Where the lowering is easily wrong: explore, which runs the class itself, says what is right."""
 
 import pytest
 
