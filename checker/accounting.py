@@ -49,11 +49,23 @@ class Violation:
 
 @dataclass(frozen=True)
 class Stop:
-    """A bound that ended the search: its name, its limit, and how many states were left unexpanded."""
+    """What ended the search: a bound's name and limit, and how many states were left unexpanded.
+
+    The bound is max-states, max-depth, memory (in MB), or signal (whose number the limit is): somebody else
+    ended a compiled search, and what it left unexpanded is what was known last.
+    """
 
     bound: str
     limit: int
     unexpanded: int
+
+    @property
+    def ended(self) -> str:
+        """What ended it, in words."""
+        return f"signal {self.limit} from outside" if self.bound == "signal" else f"{self.bound} {self.limit}"
+
+    def __str__(self) -> str:
+        return f"{self.ended} left {self.unexpanded} states unexpanded"
 
 
 Progress = Callable[["Tally", int], None]

@@ -115,16 +115,18 @@ def check(
     memory_mb: int | None = None,
     every: bool = False,
     progress: Progress | None = None,
+    threads: int | None = None,
     **constants: Any,
 ) -> Result:
     """Checks the model, with other constants if given.
 
-    Raises DefinitionError, Refused or InputError for a model that cannot be run. `every` goes on after a
-    violation and finds the whole broken set.
+    Raises DefinitionError, Refused or InputError for a model that cannot be run, NoCompiler and EngineFailed
+    where a compiled search cannot be made or fails. `every` goes on after a violation and finds the whole
+    broken set; `threads` are those of a compiled search.
     """
     definition = definition_of(with_constants(model, constants) if constants else model)
     bounds = Bounds(max_states, max_depth, memory_mb, every)
-    tally, used, why = search(definition, engine, bounds, progress)
+    tally, used, why = search(definition, engine, bounds, progress, threads=threads)
     asked = asked_of(definition)
     found = sorted(tally.violations.items(), key=lambda item: (item[1].steps, _rank(asked, item[0])))
     tally.violations = dict(found)  # the soonest first, whatever the order in which an engine met them
@@ -187,7 +189,7 @@ def _findings(result: Result) -> list[Finding]:
     definition, tally = result.definition, result.tally
     if tally.fault is not None:
         return [Finding("fault", tally.fault.message, tally.fault.place, tally.fault.at)]
-    if not tally.states and not tally.violations:
+    if not tally.states and not tally.violations and tally.stop is None:
         text = "no initial action has an instance whose guards are true"
         return [Finding("no-initial-state", text, definition.initials[0].place, definition.initials[0].name)]
     found = list(_unanswered(result))

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Protocol, cast
 
 from falsework import __version__
-from falsework.errors import FalseworkError
+from falsework.errors import EngineFailed, FalseworkError
 from falsework.verdict import BAD_INPUT, INTERNAL, INTERRUPTED, READER_GONE, USAGE, Verdict
 
 COMMANDS = "falsework.commands"
@@ -67,6 +67,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code = _run(arguments)
         sys.stdout.flush()
+    except EngineFailed as problem:
+        sys.stderr.write(f"falsework: {problem}\n{_reported()}")
+        return INTERNAL
     except FalseworkError as problem:
         sys.stderr.write(f"falsework: {problem}\n")
         return BAD_INPUT
@@ -89,12 +92,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return Verdict.INCOMPLETE.exit_code
     except (Exception, SystemExit):  # noqa: BLE001  whatever is left is falsework's own mistake, shown whole
         traceback.print_exc()
-        sys.stderr.write(
-            "\nfalsework itself failed, and gives no verdict. Please report it with the lines above "
-            f"(falsework {__version__}, Python {sys.version.split()[0]}).\n"
-        )
+        sys.stderr.write(_reported())
         return INTERNAL
     return code
+
+
+def _reported() -> str:
+    return (
+        "\nfalsework itself failed, and gives no verdict. Please report it with the lines above "
+        f"(falsework {__version__}, Python {sys.version.split()[0]}).\n"
+    )
 
 
 def _run(arguments: Sequence[str]) -> int:

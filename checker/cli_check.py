@@ -16,7 +16,8 @@ from falsework.accounting import DEFAULT_MAX_STATES
 from falsework.check import Failure, Outcome, check
 from falsework.cli_model import Target, add_model, targets
 from falsework.engines import ENGINES
-from falsework.errors import DefinitionError, InputError, Refused
+from falsework.errors import DefinitionError, InputError, NoCompiler, Refused
+from falsework.machine_limits import SHARE
 from falsework.progress import watch
 from falsework.report_check import check_document
 from falsework.report_output import add_output, emit, warn, width
@@ -54,7 +55,18 @@ def add_bounds(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--max-depth", type=positive, metavar="N", help="look no further than N steps")
     parser.add_argument(
-        "--memory", type=positive, metavar="MB", help="stop when the process holds more than this"
+        "--memory",
+        type=positive,
+        metavar="MB",
+        help=f"stop when the search holds so much; native, by default, at {SHARE} %% of what is free",
+    )
+    add_threads(parser)
+
+
+def add_threads(parser: argparse.ArgumentParser) -> None:
+    """How many threads a compiled search takes; its result is the same."""
+    parser.add_argument(
+        "--threads", type=positive, metavar="N", help="of native; default one for each processor"
     )
 
 
@@ -102,9 +114,10 @@ def _outcome(target: Target, args: argparse.Namespace) -> Outcome:
                 max_depth=args.max_depth,
                 memory_mb=args.memory,
                 every=args.all or target.declares,
+                threads=args.threads,
                 progress=progress,
             )
-    except (DefinitionError, Refused) as problem:
+    except (DefinitionError, Refused, NoCompiler) as problem:
         return Failure(target.name, problem)
     result.name, result.configuration, result.command = target.name, target.configuration, target.command
     return result

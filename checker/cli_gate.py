@@ -14,7 +14,7 @@ import sys
 from typing import Any, Self
 
 from falsework.accounting import DEFAULT_MAX_STATES
-from falsework.cli_check import positive
+from falsework.cli_check import add_threads, positive
 from falsework.cli_model import working_folder_is_importable
 from falsework.engines import ENGINES
 from falsework.gate import Answer, GateReport, gate
@@ -48,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_MAX_STATES,
         help=f"of each search; default {DEFAULT_MAX_STATES:,}",
     )
+    add_threads(parser)
     add_output(parser)
 
 
@@ -56,7 +57,12 @@ def run(args: argparse.Namespace) -> int:
     working_folder_is_importable()
     with _Line(quiet=args.quiet) as line:
         report = gate(
-            args.models, subjects=args.subjects, engine=args.engine, max_states=args.max_states, heard=line
+            args.models,
+            subjects=args.subjects,
+            engine=args.engine,
+            max_states=args.max_states,
+            threads=args.threads,
+            heard=line,
         )
     return show(report, args.format)
 

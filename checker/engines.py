@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from falsework.accounting import Bounds, Progress, Stop, Tally
 from falsework.definition import Definition
-from falsework.errors import InputError, Refused
+from falsework.errors import InputError, NoCompiler, Refused
 from falsework.explore import explore
 
 ENGINES = ("auto", "explore", "fast", "native")
@@ -17,8 +17,18 @@ Answered = tuple[Tally, str, str]
 """The tally, the engine that made it, and why it was that one."""
 
 
-def search(definition: Definition, wanted: str, bounds: Bounds, progress: Progress | None) -> Answered:
-    """The search by the engine of that name; raises InputError, Refused, NoCompiler or EngineFailed."""
+def search(
+    definition: Definition,
+    wanted: str,
+    bounds: Bounds,
+    progress: Progress | None,
+    *,
+    threads: int | None = None,
+) -> Answered:
+    """The search by the engine of that name; raises InputError, Refused, NoCompiler or EngineFailed.
+
+    The threads are those of `native`; None is one for each processor.
+    """
     if wanted not in ENGINES:
         raise InputError(f"no engine {wanted!r}; write one of: {', '.join(ENGINES)}")
     from falsework.fast import fast
@@ -39,22 +49,24 @@ def search(definition: Definition, wanted: str, bounds: Bounds, progress: Progre
     if wanted == "native":
         from falsework.native import native
 
-        return native(definition, bounds, progress), "native", "asked for"
-    return _auto(definition, bounds, progress)
+        return native(definition, bounds, progress, threads=threads), "native", "asked for"
+    return _auto(definition, bounds, progress, threads)
 
 
-def _auto(definition: Definition, bounds: Bounds, progress: Progress | None) -> Answered:
+def _auto(definition: Definition, bounds: Bounds, progress: Progress | None, threads: int | None) -> Answered:
     from falsework.fast import fast
 
     tally = fast(definition, replace(bounds, max_states=min(PROBE, bounds.max_states)), progress)
     tally.bounds = bounds
-    if tally.stop is None or tally.stop.bound != "max-states" or bounds.max_states <= PROBE:
+    if tally.stop is None or tally.stop.bound == "max-depth" or bounds.max_states <= PROBE:
         return tally, "fast", "the default"
+    full = tally.stop.bound == "memory"
+    del tally  # a probe's stop is no result, and its memory is needed
     from falsework.native import native
-    from falsework.native_build import NoCompiler
 
+    why = "the same memory holds more states" if full else f"there are more than {PROBE:,} states"
     try:
-        return native(definition, bounds, progress), "native", f"there are more than {PROBE:,} states"
+        return native(definition, bounds, progress, threads=threads), "native", why
     except (NoCompiler, Refused) as problem:
         why = f"native is not to be had: {str(problem).splitlines()[0]}"
         return fast(definition, bounds, progress), "fast", why

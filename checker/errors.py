@@ -73,6 +73,14 @@ class InputError(FalseworkError):
     """A name, a file or an option that cannot be used as given."""
 
 
+class NoCompiler(FalseworkError):
+    """No compiled program can be had here: no compiler, one that fails, or no place to keep what it makes."""
+
+
+class EngineFailed(FalseworkError):
+    """A compiled search ended without a result and of itself: falsework's own mistake."""
+
+
 class ModelFault(FalseworkError):
     """The model itself went wrong while it ran: an index, a key, an impure answer."""
 

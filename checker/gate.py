@@ -117,6 +117,7 @@ def gate(
     subjects: Sequence[str] = (),
     engine: str = "auto",
     max_states: int = DEFAULT_MAX_STATES,
+    threads: int | None = None,
     heard: Heard | None = None,
 ) -> GateReport:
     """Asks everything of the named models, or of all that are installed; with subjects of one's own besides.
@@ -124,7 +125,7 @@ def gate(
     Raises InputError for an unknown name. Whatever else goes wrong is an answer.
     """
     began = time.perf_counter()
-    run = _Gate(GateReport(tuple(names)), engine, max_states)
+    run = _Gate(GateReport(tuple(names)), engine, max_states, threads)
     run.find(names or tuple(shipped()), subjects)
     run.ask()
     with contextlib.suppress(
@@ -154,10 +155,11 @@ Question = tuple[Asked, Callable[[], Answer]]
 
 
 class _Gate:
-    def __init__(self, report: GateReport, engine: str, max_states: int) -> None:
+    def __init__(self, report: GateReport, engine: str, max_states: int, threads: int | None = None) -> None:
         self.report = report
         self.engine = engine
         self.max_states = max_states
+        self.threads = threads
         self.known: dict[type[Model], Result | FalseworkError] = {}
         self.questions: list[Question] = []
 
@@ -227,7 +229,9 @@ class _Gate:
         """The whole broken set of the class, searched once however often it is asked for."""
         if cls not in self.known:
             try:
-                self.known[cls] = check(cls, engine=self.engine, max_states=self.max_states, every=True)
+                self.known[cls] = check(
+                    cls, engine=self.engine, max_states=self.max_states, every=True, threads=self.threads
+                )
             except FalseworkError as problem:
                 self.known[cls] = problem
         found = self.known[cls]
@@ -250,9 +254,7 @@ class _Gate:
             for name, steps in result.broken.items()
         ]
         if result.tally.stop is not None:
-            stop = result.tally.stop
-            text = f"{stop.bound} {stop.limit} left {stop.unexpanded} states unexpanded"
-            problems.append(Problem("incomplete", text, Verdict.INCOMPLETE))
+            problems.append(Problem("incomplete", str(result.tally.stop), Verdict.INCOMPLETE))
         verdict = result.verdict
         return Answer(
             asked, verdict.value, verdict, _size(result), result.definition.place, problems, result=result

@@ -8,31 +8,42 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
-import tempfile
 import time
-from typing import IO, Any
+from collections.abc import Iterable
+from dataclasses import dataclass
+from threading import Thread
+from typing import Any
 
 from falsework.accounting import Bounds, Progress, Stop, Tally, Violation
 from falsework.definition import Definition
-from falsework.errors import FalseworkError
+from falsework.errors import EngineFailed
 from falsework.faults import Faults
 from falsework.language import deadlock, values_stay_in_domain
 from falsework.lower import Lowered, lower
+from falsework.machine_limits import available_memory, threads_for
 from falsework.model_c import ModelSource
 from falsework.native_build import program
 from falsework.packing import Packing
 from falsework.trace import Fault, Faulted, Label, Trace, replay, starts
 
+OUT_OF_MEMORY = 4
+"""The exit code of a compiled search that the machine refused memory."""
+OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU}
+"""Signals that somebody else sends; what a program does to itself is its own mistake."""
 
-class EngineFailed(FalseworkError):
-    """The compiled program ended without a result."""
 
-
-def native(definition: Definition, bounds: Bounds | None = None, progress: Progress | None = None) -> Tally:
-    """The whole search, counted; raises Refused, NoCompiler or EngineFailed."""
+def native(
+    definition: Definition,
+    bounds: Bounds | None = None,
+    progress: Progress | None = None,
+    *,
+    threads: int | None = None,
+) -> Tally:
+    """The whole search, counted; raises Refused, NoCompiler, EngineFailed, or InputError for the threads."""
     began = time.process_time() + _children()
-    tally = _Run(lower(definition), bounds or Bounds(), progress).tally()
+    tally = _Run(lower(definition), bounds or Bounds(), progress, threads_for(threads)).tally()
     tally.seconds = time.process_time() + _children() - began
     return tally
 
@@ -42,12 +53,24 @@ def _children() -> float:
     return times.children_user + times.children_system
 
 
+@dataclass(frozen=True)
+class _Ended:
+    """How the program ended, and all that it said."""
+
+    code: int
+    answer: str
+    said: str
+    known: tuple[int, ...]  # the last progress: states waiting, steps fired, states of each level
+
+
 class _Run:
-    def __init__(self, lowered: Lowered, bounds: Bounds, progress: Progress | None) -> None:
+    def __init__(self, lowered: Lowered, bounds: Bounds, progress: Progress | None, threads: int) -> None:
         self.lowered = lowered
         self.definition = lowered.definition
         self.bounds = bounds
         self.progress = progress
+        self.threads = threads
+        self.memory_mb = bounds.memory_mb or available_memory()
         self.source = ModelSource(lowered)
         self.properties = [*self.source.numbers.properties, deadlock, values_stay_in_domain, "fault"]
         self.begun: list[tuple[Label, list[int]]] = []  # the distinct initial states, the least label of each
@@ -58,7 +81,12 @@ class _Run:
         """The program's result as a tally."""
         self._starts()
         if self.begun:
-            self._read(self._execute(self.bounds))
+            ended = self._execute()
+            stopped = self._stopped(ended)
+            if stopped is None:
+                self._read(self._result(ended))
+            else:
+                self._read_progress(ended.known, stopped)
         return self.counted
 
     def _starts(self) -> None:
@@ -82,61 +110,87 @@ class _Run:
 
     # --- the program
 
-    def _execute(self, bounds: Bounds, *, witnesses: bool = False) -> dict[str, Any]:
+    def _execute(self, *, witnesses: bool = False) -> _Ended:
+        bounds = self.bounds
         depth = 0 if self.ended else -1 if bounds.max_depth is None else bounds.max_depth
-        memory = (bounds.memory_mb or 0) << 20
-        threads = os.environ.get("FALSEWORK_THREADS") or str(os.cpu_count() or 1)
-        command = [
-            program(self.source.text, self.source.words.count),
-            threads,
-            bounds.max_states,
-            depth,
-            memory,
-        ]
-        command += [int(bounds.every), int(self.progress is not None), "y" if witnesses else "n"]
+        asked = [self.threads, bounds.max_states, depth, self.memory_mb << 20, int(bounds.every), 1]
+        made = program(self.source.text, self.source.words.count)
         begun = "\n".join(" ".join(f"{word:x}" for word in words) for _, words in self.begun)
-        with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile("w+") as answered:
-            given.write(f"{len(self.begun)}\n{begun}\n")
-            given.seek(0)
-            code, said = self._watch([str(part) for part in command], given, answered)
-            answered.seek(0)
-            return self._result(code, said, answered.read())
+        return self._watch(
+            [str(made), *map(str, asked), "y" if witnesses else "n"], f"{len(self.begun)}\n{begun}\n"
+        )
 
-    def _watch(self, command: list[str], given: IO[str], answered: IO[str]) -> tuple[int, str]:
-        """Runs the program to its end, its progress told on; answers its exit code and what else it said."""
-        said = ""
-        with subprocess.Popen(
-            command, stdin=given, stdout=answered, stderr=subprocess.PIPE, text=True
-        ) as running:
-            try:
-                assert running.stderr is not None
-                for line in running.stderr:
-                    word, *numbers = line.split()
-                    if word == "progress" and self.progress is not None:
-                        self._tell(*map(int, numbers))
-                    else:
-                        said += line
-                return running.wait(), said.strip()
-            finally:
-                with contextlib.suppress(ProcessLookupError):
-                    running.kill()
-
-    def _tell(self, levels: int, states: int, waiting: int, fired: int) -> None:
-        shown = Tally(self.definition, "native", self.bounds, states=states, transitions=fired)
-        shown.levels = [0] * levels
-        assert self.progress is not None
-        self.progress(shown, waiting)
-
-    def _result(self, code: int, said: str, answer: str) -> dict[str, Any]:
-        if code < 0:
-            raise EngineFailed(f"the compiled search was ended by signal {-code} and gives no verdict")
+    def _watch(self, command: list[str], given: str) -> _Ended:
+        """Runs the program to its end, its progress told on; nothing of it is left, whatever happens."""
+        pipe = subprocess.PIPE
         try:
-            result: dict[str, Any] = json.loads(answer) if code == 0 else {}
-        except ValueError:
-            result = {}
-        if not result:
-            raise EngineFailed(f"the compiled search gives no verdict: {said or f'exit code {code}'}")
-        return result
+            running = subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, errors="replace"
+            )
+        except OSError as problem:
+            raise EngineFailed(f"the compiled search cannot be started: {problem}") from None
+        assert running.stdin is not None
+        assert running.stdout is not None
+        assert running.stderr is not None
+        answer: list[str] = []
+        reader = Thread(target=lambda out: answer.append(out.read()), args=(running.stdout,), daemon=True)
+        with running:
+            try:
+                reader.start()
+                with contextlib.suppress(BrokenPipeError):
+                    running.stdin.write(given)
+                    running.stdin.close()
+                said, known = self._listen(running.stderr)
+                code = running.wait()
+            finally:
+                running.kill()
+                running.wait()
+                reader.join()
+        return _Ended(code, "".join(answer), said, known)
+
+    def _listen(self, lines: Iterable[str]) -> tuple[str, tuple[int, ...]]:
+        """What it said beside its progress, and the last of its progress."""
+        said = ""
+        known: tuple[int, ...] = (0, 0)
+        for line in lines:
+            word, _, numbers = line.partition(" ")
+            if word != "progress":
+                said += line
+                continue
+            known = tuple(map(int, numbers.split()))
+            if self.progress is not None:
+                shown = Tally(self.definition, "native", self.bounds)
+                self._reached(shown, known)
+                self.progress(shown, known[0])
+        return said.strip(), known
+
+    @staticmethod
+    def _reached(tally: Tally, known: tuple[int, ...]) -> None:
+        tally.transitions, tally.levels = known[1], list(known[2:])
+        tally.states = sum(tally.levels)
+
+    def _stopped(self, ended: _Ended) -> Stop | None:
+        """The stop of a search that was ended from outside: what it had counted by then is its last word."""
+        if ended.code == OUT_OF_MEMORY:
+            return Stop("memory", self.memory_mb, ended.known[0])
+        return Stop("signal", -ended.code, ended.known[0]) if -ended.code in OUTSIDE else None
+
+    def _read_progress(self, known: tuple[int, ...], stopped: Stop) -> None:
+        self._reached(self.counted, known)
+        self.counted.stop = stopped
+
+    def _result(self, ended: _Ended) -> dict[str, Any]:
+        try:
+            result: dict[str, Any] = json.loads(ended.answer) if ended.code == 0 else {}
+            if result and result["states"] == sum(result["levels"]):
+                return result
+        except (ValueError, KeyError, TypeError):
+            pass
+        how = f"signal {-ended.code}" if ended.code < 0 else f"exit code {ended.code}"
+        raise EngineFailed(
+            f"the compiled search of {self.definition.name} ended with {how} and no result"
+            + (f": {ended.said}" if ended.said else "")
+        )
 
     # --- its result
 
@@ -157,7 +211,7 @@ class _Run:
             tally.witnesses[name] = None if depth < 0 else depth
         if result["stopped"] and not self.ended:
             limits = {"max-states": tally.bounds.max_states, "max-depth": tally.bounds.max_depth or 0}
-            limit = limits.get(result["stopped"], tally.bounds.memory_mb or 0)
+            limit = limits.get(result["stopped"], self.memory_mb)
             tally.stop = Stop(result["stopped"], limit, result["waiting"])
         self._violations(result)
 
@@ -182,7 +236,7 @@ class _Run:
 
     def _witness_trace(self, name: str) -> Trace:
         """The search again, for traces that nobody needed before."""
-        for row in self._execute(self.bounds, witnesses=True)["reached"]:
+        for row in self._result(self._execute(witnesses=True))["reached"]:
             witness = self.source.numbers.witnesses[row["witness"]]
             self.counted.witness_traces[witness] = self._trace(row)
         return self.counted.witness_traces[name]

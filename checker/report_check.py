@@ -90,7 +90,7 @@ def _remarks(result: Result) -> Iterator[Remark]:
         yield Remark(finding.word, f"{subject(result)}: {finding.text}", place, level)
     if result.tally.stop is not None:
         stop = result.tally.stop
-        text = f"{subject(result)}: {stop.bound} {stop.limit} stopped the search with {stop.unexpanded} left"
+        text = f"{subject(result)}: {stop.ended} stopped the search with {stop.unexpanded} left"
         yield Remark("incomplete", text, definition.place)
 
 

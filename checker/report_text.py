@@ -105,6 +105,8 @@ def _rest(result: Result) -> str:
 def _stop_text(stop: Stop) -> str:
     unit = " MB" if stop.bound == "memory" else ""
     left = number_of(stop.unexpanded, "state")
+    if stop.bound == "signal":
+        return f"ended by {stop.ended} with {left} known and not looked at"
     return f"stopped by {_RAISE[stop.bound]} {stop.limit}{unit} with {left} not looked at"
 
 
@@ -174,6 +176,11 @@ def _engine_text(result: Result) -> str:
 
 
 def _advice(stop: Stop) -> str:
+    if stop.bound == "signal":
+        return (
+            f"The compiled search was ended by {stop.ended}; the figures are those of its last word before.\n"
+            "No verdict was reached. If the system ended it for want of memory, --memory MB stops it in time."
+        )
     option = _RAISE[stop.bound]
     smaller = ", or make the model smaller: -D NAME=VALUE" if stop.bound != "max-depth" else ""
     return (

@@ -178,12 +178,7 @@ def _reached_by(clean: Result | None, name: str) -> bool:
 
 def _stopped(result: Result) -> Iterator[Problem]:
     if not result.tally.complete and result.tally.fault is None:
-        stop = result.tally.stop
-        why = (
-            f"{stop.bound} {stop.limit} left {stop.unexpanded} states unexpanded"
-            if stop
-            else "it did not end"
-        )
+        why = str(result.tally.stop or "it did not end")
         yield Problem("incomplete", f"the search did not end: {why}", Verdict.INCOMPLETE)
 
 

@@ -6,11 +6,11 @@ import lowering_corners
 import lowering_paths
 from falsework.accounting import Bounds
 from falsework.definition import definition_of
+from falsework.errors import NoCompiler
 from falsework.explore import explore
 from falsework.fast import fast
 from falsework.language import Model
 from falsework.native import native
-from falsework.native_build import NoCompiler
 
 MODELS = [
     model

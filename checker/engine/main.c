@@ -1,8 +1,13 @@
 /* The program around a search: what it is asked on the command line and on its input, and one line of JSON. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
 
 #include "search.h"
 
@@ -11,9 +16,23 @@ _Noreturn void fatal(const char *why) {
     exit(3);
 }
 
+_Noreturn void no_memory(void) {
+    fprintf(stderr, "out of memory\n");
+    exit(4);
+}
+
+/* Whoever started the search may be killed: nobody would read the result then. */
+static void end_with_parent(void) {
+#ifdef __linux__
+    pid_t parent = getppid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) exit(3);
+#endif
+}
+
 static void *counters(size_t n) {
     void *made = calloc(n + 1, sizeof(uint64_t));
-    if (made == NULL) fatal("out of memory");
+    if (made == NULL) no_memory();
     return made;
 }
 
@@ -21,7 +40,7 @@ static void open_part(search *all, unsigned number) {
     part *p = &all->parts[number];
     p->all = all;
     p->number = number;
-    if (!table_open(&p->seen, 1 << 12)) fatal("out of memory");
+    if (!table_open(&p->seen, 1 << 12)) no_memory();
     p->out = counters(all->threads * sizeof(box) / sizeof(uint64_t));
     box_reserve(&p->fresh, all->batch + model_instances + 1);
     for (unsigned o = 0; o < all->threads; o++) box_reserve(&p->out[o], all->batch + model_instances + 1);
@@ -81,7 +100,9 @@ void report_progress(const search *all) {
     last = now;
     uint64_t fired = 0;
     for (unsigned i = 0; i < model_instances; i++) fired += sum(all, offsetof(counts, fired), i);
-    fprintf(stderr, "progress %zu %zu %zu %llu\n", all->levels, all->states, search_waiting(all), (unsigned long long)fired);
+    fprintf(stderr, "progress %zu %llu", search_waiting(all), (unsigned long long)fired);
+    for (size_t i = 0; i < all->levels; i++) fprintf(stderr, " %llu", (unsigned long long)all->level_sizes[i]);
+    fprintf(stderr, "\n");
 }
 
 static void print_result(search *all, const char *witnesses) {
@@ -111,7 +132,9 @@ static void print_result(search *all, const char *witnesses) {
 
 /* THREADS MAX_STATES MAX_DEPTH MEMORY_BYTES EVERY PROGRESS WITNESS_TRACES */
 int main(int argc, char **argv) {
+    if (argc == 1) return printf("%d\n", WORDS) < 0; /* asked whether it runs at all */
     if (argc != 8) fatal("seven arguments are expected");
+    end_with_parent();
     search all = {0};
     all.threads = (unsigned)strtoul(argv[1], NULL, 10);
     if (all.threads < 1 || all.threads > 64) fatal("between 1 and 64 threads are expected");
@@ -122,7 +145,7 @@ int main(int argc, char **argv) {
     all.progress = atoi(argv[6]);
     all.batch = all.threads == 1 ? 2048 : 16384;
     all.parts = calloc(all.threads, sizeof *all.parts);
-    if (all.parts == NULL) fatal("out of memory");
+    if (all.parts == NULL) no_memory();
     for (unsigned t = 0; t < all.threads; t++) open_part(&all, t);
     read_starts(&all);
     search_run(&all);

@@ -6,14 +6,25 @@
 
 enum { AHEAD = 256 };
 
-void box_reserve(box *b, size_t more) {
-    if (b->used + more <= b->room) return;
+static size_t room_for(const box *b, size_t more) {
     size_t room = b->room ? b->room : 1024;
     while (room < b->used + more) room *= 2;
+    return room;
+}
+
+/* Room for so many more; 0 where memory does not allow. */
+static int box_grow(box *b, size_t more) {
+    size_t room = room_for(b, more);
+    if (room == b->room) return 1;
     state *items = realloc(b->items, room * sizeof *items);
-    if (items == NULL) fatal("out of memory");
+    if (items == NULL) return 0;
     b->items = items;
     b->room = room;
+    return 1;
+}
+
+void box_reserve(box *b, size_t more) {
+    if (b->used + more > b->room && !box_grow(b, more)) no_memory();
 }
 
 void box_add(box *b, const state *s) {
@@ -51,7 +62,7 @@ void note_found(void *context, int property, const state *source) {
 static void insert_one(part *p, const state *s, uint64_t hash, word tag) {
     state *at = table_find(&p->seen, s, hash);
     if (at->w[0] & TAKEN) return;
-    if (at >= p->seen.slots + p->seen.room + SPILL - 1) fatal("the table of states is full at its end");
+    if (at >= p->seen.slots + p->seen.room + SPILL - 2) fatal("the table of states is full at its end");
     *at = *s;
     at->w[0] |= TAKEN | tag;
     p->seen.used++;
@@ -92,6 +103,7 @@ static const box *coming_from(const search *all, unsigned from, unsigned to) {
 static void expand_some(part *p) {
     search *all = p->all;
     state *to = p->fresh.items, *full = to + all->batch;
+    p->begun = p->done;
     while (p->done < p->level.used && to < full) {
         const state *s = &p->level.items[p->done++];
         int on;
@@ -110,18 +122,31 @@ static void expand_some(part *p) {
     if (all->threads > 1) share_out(p);
 }
 
+/* What the part holds, in bytes: all that grows with the search. */
+static size_t held(const part *p) {
+    size_t states = p->level.room + p->next.room + p->fresh.room;
+    for (unsigned o = 0; o < p->all->threads; o++) states += p->out[o].room;
+    for (unsigned f = 0; f < ALL_PROPERTIES; f++) states += p->found[f].states.room + p->found[f].sources.room;
+    return p->seen.mapped + states * sizeof(state);
+}
+
+/* Room for so many successors, within the part's share of the memory; 0 where there is none. */
+static int reserve(part *p, size_t coming) {
+    size_t own = held(p), share = p->all->memory / p->all->threads;
+    if (!table_reserve(&p->seen, coming, &own, share)) return 0;
+    own += (room_for(&p->next, coming) - p->next.room) * sizeof(state);
+    return (share == 0 || own <= share) && box_grow(&p->next, coming);
+}
+
 static void insert_all(part *p) {
     search *all = p->all;
     word tag = (word)((all->depth + 1) & 3) << LEVEL_SHIFT;
     size_t coming = 0;
     for (unsigned from = 0; from < all->threads; from++) coming += coming_from(all, from, p->number)->used;
-    size_t share = all->memory / all->threads;
-    size_t own = p->seen.mapped + (p->level.room + p->next.room) * sizeof(state);
-    if (!table_reserve(&p->seen, coming, &own, share)) {
-        all->stop_memory = 1;
+    if (!reserve(p, coming)) {
+        __atomic_store_n(&all->stop_memory, 1, __ATOMIC_RELAXED);
         return;
     }
-    box_reserve(&p->next, coming);
     for (unsigned from = 0; from < all->threads; from++) insert_box(p, coming_from(all, from, p->number), tag);
 }
 
@@ -196,7 +221,7 @@ static void share_witnesses(search *all) {
 size_t search_waiting(const search *all) {
     size_t waiting = 0;
     for (unsigned t = 0; t < all->threads; t++) waiting += all->parts[t].level.used - all->parts[t].done;
-    return waiting;
+    return waiting + all->left;
 }
 
 /* Closes the level that was just inserted; answers whether another one is to be expanded. */
@@ -215,7 +240,7 @@ static int next_level(search *all) {
     }
     if (states > all->states) {
         all->level_sizes = realloc(all->level_sizes, (all->levels + 1) * sizeof *all->level_sizes);
-        if (all->level_sizes == NULL) fatal("out of memory");
+        if (all->level_sizes == NULL) no_memory();
         all->level_sizes[all->levels++] = states - all->states;
         all->states = states;
     }
@@ -245,7 +270,7 @@ void search_run(search *all) {
     for (size_t i = 0; i < all->starts.used; i++) {
         const state *s = &all->starts.items[i];
         part *p = part_of(all, s);
-        if (!table_reserve(&p->seen, 1, &(size_t){0}, 0)) fatal("out of memory");
+        if (!table_reserve(&p->seen, 1, &(size_t){0}, 0)) no_memory();
         box_reserve(&p->next, 1);
         insert_one(p, s, hash_of(s), 0);
     }
@@ -255,6 +280,8 @@ void search_run(search *all) {
             everyone(all, expand_some);
             everyone(all, insert_all);
         }
+        for (unsigned t = 0; t < all->threads && all->stop_memory; t++)
+            all->left += all->parts[t].level.used - all->parts[t].begun;
     }
     if (all->stop_memory) all->stopped = "memory";
     all->quit = 1;

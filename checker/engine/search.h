@@ -26,6 +26,7 @@ typedef struct {
     finding *found;
     long *witnessed; /* depth, or -1 */
     size_t done;     /* states of the level that are expanded */
+    size_t begun;    /* the same, before the batch that was expanded last */
 } part;
 
 struct search {
@@ -38,6 +39,7 @@ struct search {
     size_t levels;
     box starts;
     int stop_memory, quit;
+    size_t left; /* states of a level that memory ended before they were expanded */
     const char *stopped; /* the bound that ended the search, or NULL */
     void (*job)(part *);
     /* bounds; 0 or -1: none */

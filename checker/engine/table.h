@@ -16,8 +16,9 @@ typedef struct {
 
 enum { SPILL = 4096 };
 
-/* Ends the run without a verdict. */
+/* Ends the run without a verdict: the program itself went wrong, or the machine refuses memory. */
 _Noreturn void fatal(const char *why);
+_Noreturn void no_memory(void);
 
 int table_open(table *t, size_t room);
 void table_close(table *t);

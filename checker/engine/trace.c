@@ -13,7 +13,7 @@ static counts idle(void) {
     c.cuts = calloc(model_cuts + 1, sizeof *c.cuts);
     c.premises = calloc(model_premises + 1, sizeof *c.premises);
     c.broken = calloc(2 * ALL_PROPERTIES, sizeof *c.broken);
-    if (!c.fired || !c.stayed || !c.cut || !c.cuts || !c.premises || !c.broken) fatal("out of memory");
+    if (!c.fired || !c.stayed || !c.cut || !c.cuts || !c.premises || !c.broken) no_memory();
     return c;
 }
 
@@ -93,7 +93,7 @@ static uint32_t step_into(search *all, state *s, const box *wanted, counts *c) {
 
 static trace walk(search *all, box *chain, long depth, long room, state *end) {
     trace found = {depth, first_start(all, &chain[0]), calloc((size_t)room + 1, sizeof(uint32_t))};
-    if (found.steps == NULL) fatal("out of memory");
+    if (found.steps == NULL) no_memory();
     counts c = idle();
     *end = all->starts.items[found.start];
     for (long level = 0; level < depth; level++) found.steps[level] = step_into(all, end, &chain[level + 1], &c);
@@ -109,7 +109,7 @@ static int broke(const counts *c, int property) {
 
 static int judged(const state *s, int property) {
     int *broken = calloc(ALL_PROPERTIES, sizeof *broken), fault = 0, hit = 0;
-    if (broken == NULL) fatal("out of memory");
+    if (broken == NULL) no_memory();
     int n = model_judge(s, broken, &fault);
     for (int b = 0; b < n; b++) hit |= broken[b] == property;
     free(broken);
@@ -141,7 +141,7 @@ static void forget(box *chain, long count) {
 
 static trace to_states(search *all, box last, long depth) {
     box *chain = calloc((size_t)depth + 1, sizeof *chain);
-    if (chain == NULL) fatal("out of memory");
+    if (chain == NULL) no_memory();
     chain[depth] = last;
     backwards(all, chain, depth);
     state end;
@@ -163,7 +163,7 @@ trace trace_to_property(search *all, int property) {
         return to_states(all, states, depth);
     }
     box *chain = calloc((size_t)depth, sizeof *chain);
-    if (chain == NULL) fatal("out of memory");
+    if (chain == NULL) no_memory();
     mark(all, &states, MARK_A, 1);
     if (states.used) predecessors(all, depth - 1, MARK_A, &last);
     mark(all, &states, MARK_A, 0);
