@@ -1,19 +1,22 @@
-"""What every test may ask for: golden texts, the tiers of the suite, and PostgreSQL where there is one."""
+"""What every test may ask for: golden texts, the tiers of the suite, and PostgreSQL and SPIN where they are."""
 
 import difflib
 import os
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 GOLDEN = Path(__file__).parent / "golden"
 UPDATED = pytest.StashKey[list[str]]()
-POSTGRES_SKIPPED = pytest.StashKey[list[str]]()
+SKIPPED = pytest.StashKey[dict[str, list[str]]]()
 NO_POSTGRES = (
     "FALSEWORK_POSTGRES is not set: name a server that may be written to, "
     "such as 'host=127.0.0.1 port=5432 user=postgres dbname=postgres'"
 )
+NO_SPIN = "spin or gcc is not on the PATH: on Debian, apt-get install spin gcc"
+NAMES = {"postgres": "PostgreSQL", "spin": "SPIN"}
 
 
 def in_ci() -> bool:
@@ -29,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[UPDATED] = []
-    config.stash[POSTGRES_SKIPPED] = []
+    config.stash[SKIPPED] = {}
     if config.getoption("--update-golden") and in_ci():
         raise pytest.UsageError("--update-golden rewrites what CI compares with: run it at home and commit")
 
@@ -44,21 +47,29 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not item.get_closest_marker("deep")]
 
 
+def missing(item: pytest.Item) -> Iterator[tuple[str, str]]:
+    """What the test needs and is not there, each with what to do."""
+    if item.get_closest_marker("postgres") and not os.environ.get("FALSEWORK_POSTGRES"):
+        yield "postgres", NO_POSTGRES
+    if item.get_closest_marker("spin") and not (shutil.which("spin") and shutil.which("gcc")):
+        yield "spin", NO_SPIN
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """A test of PostgreSQL without a server is skipped and named at the end, or fails where CI=true."""
-    if item.get_closest_marker("postgres") is None or os.environ.get("FALSEWORK_POSTGRES"):
-        return
-    if in_ci():
-        pytest.fail(f"CI must run the tests of PostgreSQL, but {NO_POSTGRES}", pytrace=False)
-    item.config.stash[POSTGRES_SKIPPED].append(item.nodeid)
-    pytest.skip(NO_POSTGRES)
+    """A test of what is not there is skipped and named at the end, or fails where CI=true."""
+    for marker, remedy in missing(item):
+        if in_ci():
+            pytest.fail(f"CI must run the tests of {NAMES[marker]}, but {remedy}", pytrace=False)
+        item.config.stash[SKIPPED].setdefault(marker, []).append(item.nodeid)
+        pytest.skip(remedy)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    skipped, updated = config.stash[POSTGRES_SKIPPED], config.stash[UPDATED]
-    if skipped:
-        terminalreporter.section("PostgreSQL was NOT tested", red=True)
-        terminalreporter.line(f"{len(skipped)} tests skipped. {NO_POSTGRES}")
+    updated = config.stash[UPDATED]
+    for marker, remedy in (("postgres", NO_POSTGRES), ("spin", NO_SPIN)):
+        if skipped := config.stash[SKIPPED].get(marker):
+            terminalreporter.section(f"{NAMES[marker]} was NOT tested", red=True)
+            terminalreporter.line(f"{len(skipped)} tests skipped. {remedy}")
     if updated:
         terminalreporter.section("golden texts rewritten: read the difference", yellow=True)
         for name in updated:

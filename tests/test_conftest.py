@@ -1,4 +1,4 @@
-"""The suite's own machinery: a golden text, a tier or a missing server never passes silently."""
+"""The suite's own machinery: a golden text, a tier, a missing server or program never passes silently."""
 
 from pathlib import Path
 
@@ -21,6 +21,12 @@ def test_server(): pass
 
 def test_quick(): pass
 """
+SPIN = """
+import pytest
+
+@pytest.mark.spin
+def test_counts(): pass
+"""
 
 
 @pytest.fixture
@@ -29,7 +35,7 @@ def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.delenv("FALSEWORK_POSTGRES", raising=False)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    pytester.makeini("[pytest]\nmarkers =\n  deep: d\n  postgres: p\n")
+    pytester.makeini("[pytest]\nmarkers =\n  deep: d\n  postgres: p\n  spin: s\n")
     pytester.makeconftest(Path(__file__).with_name("conftest.py").read_text(encoding="utf-8"))
     return pytester
 
@@ -80,3 +86,20 @@ def test_with_a_server_its_tests_run(suite: pytest.Pytester, monkeypatch: pytest
     monkeypatch.setenv("FALSEWORK_POSTGRES", "host=127.0.0.1")
     suite.makepyfile(test_it=TIERS)
     suite.runpytest().assert_outcomes(passed=2, deselected=1)
+
+
+def test_a_missing_spin_is_named_at_home(suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(suite.path))
+    suite.makepyfile(test_it=SPIN)
+    result = suite.runpytest_inprocess("-q")
+    result.assert_outcomes(skipped=1)
+    result.stdout.fnmatch_lines(["*SPIN was NOT tested*", "1 tests skipped. spin or gcc is not on the PATH*"])
+
+
+def test_a_missing_spin_fails_in_ci(suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+    monkeypatch.setenv("PATH", str(suite.path))
+    suite.makepyfile(test_it=SPIN)
+    result = suite.runpytest_inprocess("-q")
+    result.assert_outcomes(errors=1)
+    assert result.ret == 1
