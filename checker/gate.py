@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,8 +27,9 @@ from falsework.conformance.finding import (
 from falsework.conformance.twins import RuntimeContract, judge_runtime_twin
 from falsework.definition import Definition, definition_of
 from falsework.errors import DefinitionError, FalseworkError, InputError, Place
-from falsework.language import Model, role_of
+from falsework.language import Model, classes_with_roles, role_of
 from falsework.naming import Named, configurations_of, find, shipped, subject_of, twins_of
+from falsework.source import class_place
 from falsework.twin_contract import Contract, Problem, breakers, judge_configuration, judge_twin
 from falsework.verdict import Verdict, combine
 
@@ -166,11 +168,17 @@ class _Gate:
     # --- what there is
 
     def find(self, names: Sequence[str], subjects: Sequence[str]) -> None:
-        """The models of these names, each once, with everything that is declared of them."""
-        for name in names:
-            for named in find(name):
-                if named.cls not in [model.cls for model in self.report.models]:
-                    self.report.models.append(_gathered(named))
+        """The models of these names, each once, with everything that is declared of them.
+
+        Everything is imported before anything is gathered, so that the order of the names does not matter.
+        """
+        found = {name: find(name) for name in names}
+        for named in (each for several in found.values() for each in several):
+            if named.cls not in [model.cls for model in self.report.models]:
+                self.report.models.append(_gathered(named))
+        self._all_of_the_modules(
+            {n.cls.__module__ for k, several in found.items() for n in several if ":" not in k}
+        )
         for name in subjects:
             subject = find_subject(name)
             driven = subject_of(driven_definition(subject).cls)
@@ -184,12 +192,33 @@ class _Gate:
                 owner.subjects.append(subject)
                 owner.wrong += wrong_subjects(subject)
 
+    def _all_of_the_modules(self, modules: Collection[str]) -> None:
+        """Raises InputError for a twin in a module that is asked whole, if its model is not asked."""
+        models = [model.cls for model in self.report.models]
+        for cls in classes_with_roles():
+            if cls.__module__ in modules and (subject := subject_of(cls)) not in models:
+                role = role_of(cls)
+                kind = role.kind if role is not None else ""
+                raise InputError(
+                    f"{class_place(cls)}: the {kind} {cls.__name__} would not be asked, for its model is "
+                    f"not; name the model besides: {subject.__module__}:{subject.__qualname__}"
+                )
+
+    def _twice(self, asked: Asked) -> str:
+        """That two things have one name, with their places where they are classes of models."""
+        model = next(model for model in self.report.models if model.name == asked.model)
+        named = [cls for cls in (*model.configurations, *model.twins) if cls.__name__ == asked.name]
+        places = " and ".join(str(class_place(cls)) for cls in named)
+        return f"two {asked.kind}s of {asked.model} are named {asked.name}: {places or 'rename one'}"
+
     def ask(self) -> None:
         """The list of all that will be asked, before anything is answered."""
         for model in self.report.models:
             self.questions += self._questions(model)
         self.report.asked = [asked for asked, _ in self.questions]
-        assert len(set(self.report.asked)) == len(self.report.asked), "two questions under one name"
+        for asked, times in Counter(self.report.asked).items():
+            if times > 1:
+                raise InputError(self._twice(asked))
 
     def _questions(self, model: Gated) -> Iterator[Question]:
         yield Asked(model.name, "model", model.name), partial(self.model, model)

@@ -289,3 +289,51 @@ def test_the_lease_that_lost_a_guard_is_red(tmp_path: Path) -> None:
     assert "violated: nobody_waits_past_the_deadline is broken in 6 steps" in said.out
     steps = "ask(0) ask(1) pass_time() pass_time() pass_time() pass_time()"
     assert f"falsework replay {copy}:Lease '{steps}'" in said.out
+
+
+# --- several files ------------------------------------------------------------------------------------------
+
+ELSEWHERE = '''"""A twin apart from its model."""
+from falsework.language import twin
+from {module} import {name}
+
+@twin(breaks={{{name}.a_locked_door_is_closed: 2}})
+class {twin}({name}):
+    """Whoever asks twice comes in."""
+    def may_open(self) -> bool:
+        return not self.open
+'''
+
+
+def apart(folder: Path, name: str, twin: str) -> str:
+    """A file beside the door's with a twin of it, and a model of its own."""
+    own = MODEL.partition("\n\n")[2].format(
+        name=f"{name}Too", guard="not self.open and not self.locked", more=""
+    )
+    head = MODEL.partition("\n\n")[0].partition("\n")[2]
+    path = folder / f"{name.lower()}_apart.py"
+    text = ELSEWHERE.format(module=name.lower(), name=name, twin=twin)
+    path.write_text(f"{text}\n{head}\n{own}{TWIN.format(name=f'{name}Too')}", encoding="utf-8")
+    return str(path)
+
+
+def test_a_twin_in_a_later_file_is_asked_whatever_the_order_of_the_files(tmp_path: Path) -> None:
+    files = [door(tmp_path, "DoorOfTwoFiles"), apart(tmp_path, "DoorOfTwoFiles", "Polite")]
+    for names in (files, files[::-1]):
+        report = gate(names)
+        assert {a.name for a in report.asked if a.kind == "twin"} == {"Forced", "Polite"}
+        assert report.verdict.passes
+
+
+def test_a_twin_whose_model_is_not_asked_is_no_pass(tmp_path: Path) -> None:
+    door(tmp_path, "DoorUnasked")
+    path = apart(tmp_path, "DoorUnasked", "Polite")
+    with pytest.raises(InputError, match=r"the twin Polite would not be asked.*doorunasked:DoorUnasked"):
+        gate([path])
+    assert gate([f"{path}:DoorUnaskedToo"]).verdict.passes
+
+
+def test_two_twins_of_one_name_are_told_apart_by_their_author(tmp_path: Path) -> None:
+    files = [door(tmp_path, "DoorTwiceForced"), apart(tmp_path, "DoorTwiceForced", "Forced")]
+    with pytest.raises(InputError, match=r"two twins of \S+ are named Forced: \S+:\d+ and \S+:\d+"):
+        gate(files)
