@@ -5,8 +5,9 @@ from __future__ import annotations
 import enum
 import importlib
 import importlib.util
+import itertools
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -161,7 +162,7 @@ def _origin(candidate: str) -> Path | None:
 
 
 def _loaded_alone(path: Path) -> ModuleType:
-    name = f"model_{path.stem}"
+    name = next(name for name in _names_alone(path) if name not in sys.modules)
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise InputError(f"{path} is no Python file")
@@ -175,6 +176,12 @@ def _loaded_alone(path: Path) -> ModuleType:
         del sys.modules[name]
         raise InputError(_while_importing(name, problem)) from None
     return module
+
+
+def _names_alone(path: Path) -> Iterator[str]:
+    """Names for the file's module: annotations are read by its name, so each file has its own."""
+    yield f"model_{path.stem}"
+    yield from (f"model_{path.stem}_{number}" for number in itertools.count(2))
 
 
 def _dotted_names(path: Path) -> list[str]:
@@ -199,14 +206,13 @@ def _dotted_names(path: Path) -> list[str]:
 
 
 def _in_module(name: str, module: ModuleType) -> list[Named]:
-    classes = [
-        cls
-        for cls in dict.fromkeys(_models_named_in(module).values())
-        if cls.__module__ == module.__name__ and role_of(cls) is None
-    ]
+    classes: dict[type[Model], str] = {}
+    for known, cls in _models_named_in(module).items():
+        if cls.__module__ == module.__name__ and role_of(cls) is None:
+            classes.setdefault(cls, known)
     if len(classes) == 1 and not name.endswith(".py"):
-        return [Named(name, classes[0])]
-    return [Named(f"{name}:{cls.__name__}", cls) for cls in classes]
+        return [Named(name, next(iter(classes)))]
+    return [Named(f"{name}:{known}", cls) for cls, known in classes.items()]
 
 
 def _no_model_in(where: str, module: ModuleType) -> str:
@@ -254,15 +260,20 @@ def twins_of(cls: type[Model]) -> list[type[Model]]:
 
 def configured(cls: type[Model], name: str) -> type[Model]:
     """The model in the configuration of that name (case and dashes do not matter); raises InputError."""
-    known = {_plain(c.__name__): c for c in configurations_of(subject_of(cls))}
+    configurations = configurations_of(subject_of(cls))
+    # Spelled exactly, then whatever its case and dashes; the class itself has only the names that are left.
+    found = [c for c in configurations if c.__name__ == name]
+    found = found or [c for c in configurations if _plain(c.__name__) == _plain(name)]
+    if len(found) > 1:
+        listed = " or ".join(f"{c.__module__}:{c.__name__}" for c in found)
+        raise InputError(f"{cls.__name__} has {len(found)} configurations {name!r}: {listed}")
+    if found:
+        return within(cls, found[0])
     if _plain(name) in ("default", _plain(cls.__name__)):
         return cls
-    if _plain(name) not in known:
-        raise InputError(
-            f"{cls.__name__} has no configuration {name!r}"
-            + nearest(name, [c.__name__ for c in known.values()])
-        )
-    return within(cls, known[_plain(name)])
+    raise InputError(
+        f"{cls.__name__} has no configuration {name!r}" + nearest(name, [c.__name__ for c in configurations])
+    )
 
 
 def _plain(name: str) -> str:

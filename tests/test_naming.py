@@ -151,6 +151,57 @@ def test_the_default_configuration_is_the_class_itself() -> None:
     assert configured(models.TokenOfAnother, "default") is models.TokenOfAnother
 
 
+CONFIGURED = """
+from typing import ClassVar
+from falsework.language import configuration
+class {name}(Model):
+    SIZE: ClassVar[int] = 1
+    on: bool = False
+    @action
+    def switch(self) -> None:
+        self.on = not self.on
+"""
+
+
+def test_a_configuration_is_meant_before_the_class_of_the_same_name(tmp_path: Path) -> None:
+    text = SOURCE.format(name="Other") + CONFIGURED.format(name="Small")
+    for number, name in enumerate(("Default", "SMALL", "Twice", "Twi_ce"), 2):
+        text += f"@configuration(holds=True)\nclass {name}(Small):\n    SIZE = {number}\n"
+    (tmp_path / "defaults.py").write_text(text, encoding="utf-8")
+    small = find(f"{tmp_path / 'defaults.py'}:Small")[0].cls
+    asked = {name: configured(small, name) for name in ("default", "Default", "small", "Twice", "Twi_ce")}
+    assert [definition_of(cls).constants["SIZE"] for cls in asked.values()] == [2, 2, 3, 4, 5]
+    with pytest.raises(
+        InputError, match=r"Small has 2 configurations 'twice': defaults:Twice or defaults:Twi"
+    ):
+        configured(small, "twice")
+
+
+def test_files_of_one_name_in_several_folders_are_modules_of_their_own(tmp_path: Path) -> None:
+    for size in (1, 2, 3):
+        folder = tmp_path / str(size)
+        folder.mkdir()
+        text = "from __future__ import annotations\nfrom typing import Annotated\n"
+        text += "from falsework.language import Model, Upto, action\n"
+        text += f"Count = Annotated[int, Upto({size})]\n"
+        text += "class Counted(Model):\n    seen: Count = 0\n"
+        text += "    @action\n    def see(self, seen: Count) -> None:\n        self.seen = seen\n"
+        (folder / "of_one_name.py").write_text(text, encoding="utf-8")
+    found = [find(f"{tmp_path / str(size)}/of_one_name.py:Counted")[0].cls for size in (1, 2, 3)]
+    assert [str(definition_of(cls).variables[0].domain) for cls in found] == ["0..1", "0..2", "0..3"]
+    assert find(f"{tmp_path}/2/of_one_name.py:Counted")[0].cls is found[1]
+
+
+def test_classes_of_one_name_are_named_by_what_they_are_bound_to(tmp_path: Path) -> None:
+    made = SOURCE.format(name="Made").replace("\n", "\n    ").replace("\n    from", "\nfrom", 1)
+    text = made.replace("\n    class", "\ndef made():\n    class", 1)
+    path = tmp_path / "made_twice.py"
+    path.write_text(f"{text}return Made\nOne = made()\nTwo = made()\n", encoding="utf-8")
+    found = find(str(path))
+    assert [named.name for named in found] == [f"{path}:One", f"{path}:Two"]
+    assert all(find(named.name)[0].cls is named.cls for named in found)
+
+
 def test_a_twin_within_a_configuration_keeps_what_it_bends() -> None:
     bent = within(models.StoreWithoutFencing, models.ThreeWorkers)
     assert bent.__mro__.index(models.StoreWithoutFencing) < bent.__mro__.index(models.ThreeWorkers)
