@@ -41,9 +41,11 @@ static void open_part(search *all, unsigned number) {
     p->all = all;
     p->number = number;
     if (!table_open(&p->seen, 1 << 12)) no_memory();
-    p->out = counters(all->threads * sizeof(box) / sizeof(uint64_t));
-    box_reserve(&p->fresh, all->batch + model_instances + 1);
-    for (unsigned o = 0; o < all->threads; o++) box_reserve(&p->out[o], all->batch + model_instances + 1);
+    size_t most = all->batch + model_instances + 1;
+    box_reserve(&p->fresh, most);
+    p->recent = counters(RECENT * WORDS);
+    p->out = counters(all->threads * sizeof(batch) / sizeof(uint64_t));
+    for (unsigned o = 0; o < all->threads; o++) p->out[o].items = counters(most * sizeof(hashed) / sizeof(uint64_t));
     p->count.fired = counters(model_instances);
     p->count.stayed = counters(model_instances);
     p->count.cut = counters(model_instances);
@@ -137,7 +139,7 @@ int main(int argc, char **argv) {
     end_with_parent();
     search all = {0};
     all.threads = (unsigned)strtoul(argv[1], NULL, 10);
-    if (all.threads < 1 || all.threads > 64) fatal("between 1 and 64 threads are expected");
+    if (all.threads < 1 || all.threads > MOST_THREADS) fatal("between 1 and 64 threads are expected");
     all.max_states = strtoull(argv[2], NULL, 10);
     all.max_depth = strtol(argv[3], NULL, 10);
     all.memory = strtoull(argv[4], NULL, 10);

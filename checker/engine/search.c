@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AHEAD = 256 };
+enum { AHEAD = 12 }; /* states whose slots are under way from memory */
 
 static size_t room_for(const box *b, size_t more) {
     size_t room = b->room ? b->room : 1024;
@@ -69,35 +69,32 @@ static void insert_one(part *p, const state *s, uint64_t hash, word tag) {
     p->next.items[p->next.used++] = *s;
 }
 
-/* The box's states enter the part's table, each slot fetched ahead of its use. */
-static void insert_box(part *p, const box *b, word tag) {
-    uint64_t hashes[2][AHEAD];
-    size_t n = b->used, filled = 0;
-    for (size_t begin = 0; begin < n + AHEAD; begin += AHEAD) {
-        uint64_t *now = hashes[(begin / AHEAD) & 1], *before = hashes[1 - ((begin / AHEAD) & 1)];
-        size_t end = begin + AHEAD < n ? begin + AHEAD : n;
-        for (size_t i = begin; i < end; i++) {
-            now[i - begin] = hash_of(&b->items[i]);
-            __builtin_prefetch(p->seen.slots + place_of(&p->seen, now[i - begin]), 1, 1);
-        }
-        for (size_t i = filled; begin >= AHEAD && i < begin && i < n; i++)
-            insert_one(p, &b->items[i], before[i - filled], tag);
-        filled = begin;
+/* The states of a batch enter the part's table, each slot fetched ahead of its use. */
+static void insert_batch(part *p, const batch *b, word tag) {
+    const table *seen = &p->seen;
+    for (size_t i = 0; i < b->used + AHEAD; i++) {
+        if (i < b->used) __builtin_prefetch(seen->slots + place_of(seen, b->items[i].hash), 1, 1);
+        if (i >= AHEAD) insert_one(p, &b->items[i - AHEAD].s, b->items[i - AHEAD].hash, tag);
     }
 }
 
-/* Each successor into the box of the part that owns it. */
-static void share_out(part *p) {
-    unsigned owners = p->all->threads;
-    for (unsigned o = 0; o < owners; o++) p->out[o].used = 0;
+/* The successors go to the parts that own them, but those that went there a moment ago: neighbours of a level have
+ * most of theirs in common. Written without a branch on that, for nothing foretells it. */
+static inline void sift(part *p, unsigned owners) {
+    size_t used[MOST_THREADS] = {0};
     for (size_t i = 0; i < p->fresh.used; i++) {
-        box *into = &p->out[owner_of(hash_of(&p->fresh.items[i]), owners)];
-        into->items[into->used++] = p->fresh.items[i];
+        const state *s = &p->fresh.items[i];
+        uint64_t hash = hash_of(s);
+        state *last = &p->recent[hash & (RECENT - 1)];
+        unsigned owner = owner_of(hash, owners);
+        hashed *to = &p->out[owner].items[used[owner]];
+        to->hash = hash;
+        to->s = *s;
+        used[owner] += !(last->w[0] & TAKEN) | !same_state(last, s);
+        *last = *s;
+        last->w[0] |= TAKEN;
     }
-}
-
-static const box *coming_from(const search *all, unsigned from, unsigned to) {
-    return all->threads == 1 ? &all->parts[0].fresh : &all->parts[from].out[to];
+    for (unsigned o = 0; o < owners; o++) p->out[o].used = used[o];
 }
 
 static void expand_some(part *p) {
@@ -119,13 +116,13 @@ static void expand_some(part *p) {
         }
     }
     p->fresh.used = (size_t)(to - p->fresh.items);
-    if (all->threads > 1) share_out(p);
+    if (all->threads == 1) sift(p, 1);
+    else sift(p, all->threads);
 }
 
 /* What the part holds, in bytes: all that grows with the search. */
 static size_t held(const part *p) {
-    size_t states = p->level.room + p->next.room + p->fresh.room;
-    for (unsigned o = 0; o < p->all->threads; o++) states += p->out[o].room;
+    size_t states = p->level.room + p->next.room;
     for (unsigned f = 0; f < ALL_PROPERTIES; f++) states += p->found[f].states.room + p->found[f].sources.room;
     return p->seen.mapped + states * sizeof(state);
 }
@@ -142,12 +139,12 @@ static void insert_all(part *p) {
     search *all = p->all;
     word tag = (word)((all->depth + 1) & 3) << LEVEL_SHIFT;
     size_t coming = 0;
-    for (unsigned from = 0; from < all->threads; from++) coming += coming_from(all, from, p->number)->used;
+    for (unsigned from = 0; from < all->threads; from++) coming += all->parts[from].out[p->number].used;
     if (!reserve(p, coming)) {
         __atomic_store_n(&all->stop_memory, 1, __ATOMIC_RELAXED);
         return;
     }
-    for (unsigned from = 0; from < all->threads; from++) insert_box(p, coming_from(all, from, p->number), tag);
+    for (unsigned from = 0; from < all->threads; from++) insert_batch(p, &all->parts[from].out[p->number], tag);
 }
 
 /* Counts the new states' premises and judges them; those that break something leave the level. */

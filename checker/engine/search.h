@@ -12,6 +12,18 @@ typedef struct {
     box states, sources;
 } finding;
 
+typedef struct {
+    uint64_t hash;
+    state s;
+} hashed;
+
+typedef struct {
+    hashed *items;
+    size_t used;
+} batch;
+
+enum { RECENT = 1 << 12, MOST_THREADS = 64 };
+
 typedef struct search search;
 
 /* What one thread owns: a part of the table, its share of the level, and its own counts. */
@@ -20,8 +32,9 @@ typedef struct {
     unsigned number;
     table seen;
     box level, next;
-    box fresh; /* successors of the states that were expanded last */
-    box *out;  /* the same, by owner, where there are several */
+    box fresh;     /* successors of the states that were expanded last */
+    batch *out;    /* the same without most repetitions, by owner */
+    state *recent; /* states that were put out last, by the low bits of their hash */
     counts count;
     finding *found;
     long *witnessed; /* depth, or -1 */

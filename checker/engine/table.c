@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+enum { SMALL = 8 << 20 }; /* bytes */
+
 static size_t bytes_for(size_t room) { return (room + SPILL) * sizeof(state); }
 
 int table_open(table *t, size_t room) {
@@ -39,38 +41,56 @@ static state *extend(table *t, size_t bytes) {
 #endif
 }
 
+/* The free slot where a state belongs that is known to be absent. */
+static state *free_from(const table *t, uint64_t hash) {
+    state *at = t->slots + place_of(t, hash);
+    while (at->w[0] & TAKEN) at++;
+    return at;
+}
+
 /* Free places must be seen by a search from a state's own place on, so a state may only move up past places that are
  * already final. Near the start the distances are too small for that, and in a long cluster a state's new place may lie
- * below its old one: those few states are put aside and enter at the end, when all others are final. A state is a
- * quarter of its own place further up after growth, so past ASIDE only a cluster of ASIDE / 5 places holds such states;
- * at 13/16 full the longest of 10^9 well-mixed hashes is below 2,000. The hash maps one-word states one to one, so
+ * below its old one: those few states are put aside and enter at the end, when all others are final. A state is at
+ * least a third of its own place further up after growth, so past ASIDE only a cluster of ASIDE / 4 places less a block
+ * holds such states; at 13/16 full the longest of 10^9 well-mixed hashes is below 2,000. The hash maps one-word states one to one, so
  * that many states near one place can be made only on purpose.
  *
  * Nothing enters past the end: of the states from any place on, the new table has at most as many beyond its last
  * place as the old one had, give or take one for rounding, and the last two slots of a table stay free. */
 static int spread(table *t, size_t old_room) {
-    enum { ASIDE = 4 * SPILL };
+    enum { ASIDE = 4 * SPILL, BLOCK = 256 };
     static _Thread_local state aside[2 * ASIDE];
+    state taken[BLOCK + 1];
+    uint64_t hashes[BLOCK];
     size_t end = old_room + SPILL, low = end < ASIDE ? end : ASIDE, kept = 0;
-    for (size_t i = end; i-- > 0;) {
-        if (!(t->slots[i].w[0] & TAKEN)) continue;
-        state s = t->slots[i];
-        uint64_t hash = hash_of(&s);
-        memset(&t->slots[i], 0, sizeof s);
-        if (i >= low && place_of(t, hash) >= i) {
-            *table_find(t, &s, hash) = s;
-            continue;
+    while (end > 0) {
+        size_t size = end < BLOCK ? end : BLOCK, n = 0;
+        end -= size;
+        for (size_t i = size; i-- > 0;) { /* without a branch on what nothing foretells */
+            taken[n] = t->slots[end + i];
+            n += (t->slots[end + i].w[0] & TAKEN) != 0;
         }
-        if (kept == 2 * ASIDE) return 0;
-        aside[kept++] = s;
+        memset(&t->slots[end], 0, size * sizeof *taken);
+        for (size_t i = 0; i < n; i++) hashes[i] = hash_of(&taken[i]);
+        for (size_t i = 0; i < n; i++) {
+            if (end >= low && place_of(t, hashes[i]) >= end + size) {
+                *free_from(t, hashes[i]) = taken[i];
+                continue;
+            }
+            if (kept == 2 * ASIDE) return 0;
+            aside[kept++] = taken[i];
+        }
     }
-    for (size_t i = 0; i < kept; i++) *table_find(t, &aside[i], hash_of(&aside[i])) = aside[i];
+    for (size_t i = 0; i < kept; i++) *free_from(t, hash_of(&aside[i])) = aside[i];
     return 1;
 }
 
+/* Twice as large while that is little, then by a third: growth costs time, and empty places cost memory. */
+static size_t larger(size_t room) { return bytes_for(room) < SMALL ? 2 * room : room + room / 3; }
+
 int table_reserve(table *t, size_t more, size_t *mapped_total, size_t limit) {
     while ((t->used + more) * 16 > t->room * 13) { /* at most 13/16 full */
-        size_t room = t->room + t->room / 4 + 1024, bytes = bytes_for(room), old_room = t->room;
+        size_t room = larger(t->room), bytes = bytes_for(room), old_room = t->room;
         if (limit != 0 && *mapped_total + (bytes - t->mapped) > limit) return 0;
         state *moved = extend(t, bytes);
         if (moved == NULL) return 0;

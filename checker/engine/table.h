@@ -22,7 +22,7 @@ _Noreturn void no_memory(void);
 
 int table_open(table *t, size_t room);
 void table_close(table *t);
-/* Makes the table half as large again where it is too full for `more` states; 0 if memory does not allow. */
+/* Makes the table larger where it is too full for `more` states; 0 if memory does not allow. */
 int table_reserve(table *t, size_t more, size_t *mapped_total, size_t limit);
 
 static inline size_t place_of(const table *t, uint64_t hash) {
