@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from falsework.emit_python import Body
 from falsework.errors import Refused
-from falsework.ir import Facts, Node
+from falsework.ir import LARGEST, Facts, Node
 from falsework.lower import Lowered
 
 FIRST_WORD, WORD = 59, 64
-LARGEST = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,10 @@ class Words:
         for slot in lowered.slots:
             width = (slot.size - 1).bit_length()
             if width > FIRST_WORD:
-                raise Refused(
-                    "P012", lowered.definition.place, f"{slot.name} needs {width} bits", "a smaller domain"
-                )
+                named = re.match(r"\w+", slot.name)
+                place = next(v.place for v in lowered.definition.variables if named and v.name == named[0])
+                found = f"{slot.name} has {slot.size} values, which take {width} bits"
+                raise Refused("P012", place, found, f"a domain of at most 2**{FIRST_WORD} values")
             if shift + width > (WORD if word else FIRST_WORD):
                 word, shift = word + 1, 0
             self.fields.append(Field(word, shift, width))
@@ -64,6 +65,7 @@ class CPrinter:
         self.words = words
         self.tables: dict[tuple[int, ...], str] = {}
         self.lets: Mapping[int, str] = {}
+        self.place = lowered.definition.place  # of the method that is being printed
 
     # --- slots
 
@@ -138,9 +140,9 @@ class CPrinter:
         if node.index in self.lets:
             return self.lets[node.index]
         if node.low < -LARGEST or node.high > LARGEST:
-            raise Refused(
-                "P012", self.lowered.definition.place, f"a value of up to {node.high}", "values below 2**62"
-            )
+            found = f"a number that may be {node.low if node.high <= LARGEST else node.high}"
+            place = self.pool.wide.get(node.index, self.place)
+            raise Refused("P012", place, found, "numbers from -2**62 to 2**62, or --engine fast")
         match node.op:
             case "const":
                 return f"({node.value}LL)" if node.value < 0 else f"{node.value}LL"

@@ -10,10 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from falsework.errors import Place
+
 TABLE_LIMIT = 4096
 """Expressions over one slot of at most this size are kept as tables."""
 DEEPEST = 2000
 """No expression nests deeper."""
+LARGEST = 1 << 62
+"""The compiled engine's numbers lie no further from 0; Python's may lie anywhere."""
 NO_SUPPORT: frozenset[int] = frozenset()
 
 
@@ -87,6 +91,7 @@ class Pool:
         self.payloads: set[tuple[int, int]] = (
             set()
         )  # (presence condition, slot that is 0 wherever the condition is)
+        self.wide: dict[int, Place] = {}  # where an expression was written that may lie beyond LARGEST
         self._interned: dict[object, Node] = {}
         self.false = self.const(0)
         self.true = self.const(1)

@@ -11,7 +11,7 @@ from typing import Any
 
 from falsework.domains import Domain, MapOf, SeqOf, SetOf
 from falsework.errors import DefinitionError
-from falsework.ir import Node
+from falsework.ir import LARGEST, Node
 from falsework.lower_context import Context
 from falsework.lower_values import (
     Inst,
@@ -50,7 +50,15 @@ class Expressions(Context):
                 f"the expression {ast.unparse(node)}",
                 "arithmetic, comparisons, own helpers, any/all/sum/…",
             )
-        return method(node)
+        found = method(node)
+        if isinstance(found, Num):
+            self.note_width(found.node, node)
+        return found
+
+    def note_width(self, found: Node, node: ast.AST) -> None:
+        """Remembers where a number is written that may be too large for some engine."""
+        if found.low < -LARGEST or found.high > LARGEST:
+            self.pool.wide.setdefault(found.index, self.place(node))
 
     def test(self, node: ast.expr) -> Node:
         """The expression as a condition."""

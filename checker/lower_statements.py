@@ -127,7 +127,10 @@ class Statements(Calls):
 
     def _augmented(self, node: ast.AugAssign, old: Value) -> Value:
         other = self.value(node.value)
-        return self.arithmetic(node, self.number(old, node.target), self.number(other, node.value))
+        found = self.arithmetic(node, self.number(old, node.target), self.number(other, node.value))
+        if isinstance(found, Num):
+            self.note_width(found.node, node)
+        return found
 
     def _right_side(self, node: ast.expr) -> Value:
         """A value; a fresh collection may stand here and nowhere else."""

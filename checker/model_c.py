@@ -84,6 +84,7 @@ class ModelSource:
 
     def step(self, number: int, instance: Instance) -> str:
         """One instance: what it decides, counts and changes."""
+        self.printer.place = instance.action.place
         roots = [g.node for g in instance.guards] + [instance.outside, *instance.effects.values()]
         for judged in instance.steps:
             roots += [judged.fault, judged.holds, *(n for _, n in judged.sound)]
@@ -114,6 +115,7 @@ class ModelSource:
         if judged:
             body.lines.append("    c->broken_count = 0;")
         for one in judged:
+            self.printer.place = one.prop.place
             if one.fault is not self.pool.false:
                 body.lines.append(f"    if ({body.condition(one.fault)}) c->at_fault = 1;")
             for key, node in one.sound:
@@ -162,6 +164,7 @@ class ModelSource:
         body = CBody(self.printer, [n for p in predicates for n in (p.fault, p.holds)])
         body.lines.append("    int n = 0; (void)broken;")
         for predicate in predicates:
+            self.printer.place = predicate.prop.place
             if predicate.fault is not self.pool.false:
                 body.lines.append(f"    if ({body.condition(predicate.fault)}) *fault = 1;")
             if predicate.holds is not self.pool.true:
@@ -180,6 +183,7 @@ class ModelSource:
         return "\n".join([*functions, head, *cases, "    return 0;", "}"])
 
     def _answer(self, name: str, predicate: Predicate) -> str:
+        self.printer.place = predicate.prop.place
         body = CBody(self.printer, [predicate.fault, predicate.node])
         if predicate.fault is not self.pool.false:
             body.lines.append(f"    if ({body.condition(predicate.fault)}) return 2;")
@@ -188,9 +192,12 @@ class ModelSource:
 
     def premises(self) -> str:
         """The true premises of the state invariants."""
-        found = [pair for predicate in self.lowered.invariants for pair in predicate.sound]
-        body = CBody(self.printer, [node for _, node in found])
-        for key, node in found:
+        found = [
+            (predicate.prop.place, *pair) for predicate in self.lowered.invariants for pair in predicate.sound
+        ]
+        body = CBody(self.printer, [node for *_, node in found])
+        for place, key, node in found:
+            self.printer.place = place
             premise = self.numbers.premise(key)
             if node is not self.pool.false:
                 body.lines.append(f"    if ({body.condition(node)}) c->premises[{premise}]++;")
