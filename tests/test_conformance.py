@@ -238,6 +238,21 @@ def test_a_step_whose_outcome_is_always_unknown_is_not_checked() -> None:
     assert done.undriven[0] == "take(0) where holder = -, odd = no: its outcome was unknown each time"
 
 
+def test_an_answer_that_never_comes_is_never_compared_whatever_is_observed() -> None:
+    class Moves(LockServer):
+        def take(self, name: str) -> bool:
+            super().take(name)
+            raise TimedOut
+
+    class Subject(RightLock):
+        server_class = Moves
+
+    done = drive(Subject(), LOCK)
+    assert done.verdict is Verdict.INCOMPLETE
+    # All 12 takes: where nobody holds the lock it is seen to be taken, and yet nothing was answered.
+    assert sum(text.startswith("take(") for text in done.undriven) == 12
+
+
 def test_an_adapter_that_knows_falsework_may_raise_its_own_words() -> None:
     class Wordy(LockServer):
         def take(self, name: str) -> bool:
@@ -268,6 +283,16 @@ class _AnswersWhatHasNoAnswer(RightLock):
         return super().perform(action, arguments) or "ok"
 
 
+class _ShowsNoMapping(RightLock):
+    def observe(self) -> Any:
+        return None
+
+
+class _LeavesTheProgram(RightLock):
+    def observe(self) -> Mapping[str, object]:
+        raise SystemExit(0)
+
+
 class _CannotBegin(RightLock):
     def begin(self, constants: Mapping[str, object]) -> None:
         raise OSError("no room")
@@ -285,6 +310,8 @@ class _CannotBegin(RightLock):
                 "return None, or give the model's action an answer"
             ),
         ),
+        (_ShowsNoMapping, "observe() answers None; write a mapping of variables to their values"),
+        (_LeavesTheProgram, "observe() of the adapter raised SystemExit: 0"),
         (_CannotBegin, "begin() of the adapter raised OSError: no room"),
     ],
 )
@@ -301,6 +328,24 @@ def test_an_action_that_the_model_does_not_have_is_named(what: str) -> None:
         SubjectFault, match=f"{what} names fre, which is no action of Lock; one of: take, free, crash"
     ):
         drive(subject, LOCK)
+
+
+@pytest.mark.parametrize(
+    "what, value",
+    [("refuses", None), ("internal", "free"), ("refusals", ValueError), ("unknowns", ("TimedOut",))],
+)
+def test_an_attribute_of_another_shape_is_named(what: str, value: object) -> None:
+    subject = type("Misshapen", (RightLock,), {what: value})()
+    with pytest.raises(SubjectFault, match=f"^{what} = .*; write a tuple of "):
+        drive(subject, LOCK)
+
+
+def test_an_implementation_that_ends_the_program_diverges() -> None:
+    class Subject(RightLock):
+        def perform(self, action: str, arguments: Mapping[str, object]) -> object:
+            raise SystemExit(0)
+
+    assert ("answer", "refused", "raised SystemExit: 0") in differing(drive(Subject(), LOCK))
 
 
 def test_an_implementation_that_shows_and_answers_nothing_is_compared_with_nothing() -> None:

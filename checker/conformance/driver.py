@@ -100,11 +100,11 @@ def drive(subject: Subject, definition: Definition, *, name: str = "") -> Drive:
     `problem`.
     """
     began = time.perf_counter()
+    session = Session(subject, definition)
     graph = graph_of(definition, subject.refuses)
     result = Drive(name or type(subject).__name__, subject.surface, definition)
     result.states, result.transitions = len(graph.states), graph.transitions
     result.attempts = sum(map(len, graph.disabled))
-    session = Session(subject, definition)
     driver = _Driver(session, graph, result)
     try:
         try:
@@ -179,7 +179,7 @@ class _Driver:
         if edge is None:
             self.result.attempted += label in plan.open[node]
             plan.done(node, label)
-        elif self.here == [edge.target] and (self.word == ANSWERED or edge.target != node):
+        elif self.here == [edge.target] and (self.word == ANSWERED or self.told(edge, node)):
             self.result.covered += label in plan.open[node]
             plan.done(node, label)
         else:
@@ -187,6 +187,10 @@ class _Driver:
             if self.tries[node, label] >= TRIES:
                 self.given_up += [(node, label)] if label in plan.open[node] else []
                 plan.avoid(node, label)
+
+    def told(self, edge: Edge, node: int) -> bool:
+        """Whether observing alone tells that the step was taken, and there is no answer left to compare."""
+        return edge.target != node and not self.session.answers(self.session.actions[edge.label.action])
 
     # --- one step
 

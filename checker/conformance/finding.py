@@ -27,7 +27,7 @@ class NamedSubject:
         """A new one, ready to begin; raises InputError where the adapter cannot be made."""
         try:
             return cast(Subject, self.cls())
-        except Exception as problem:
+        except (Exception, SystemExit) as problem:
             raise InputError(
                 f"the subject {self.name} cannot be made: {type(problem).__name__}: {problem}"
             ) from problem
@@ -68,6 +68,8 @@ def _checked(name: str, path: str) -> NamedSubject:
             f"{path} is no subject: it has no {missing[0]}; a subject has "
             f"{', '.join(ATTRIBUTES)} and the methods {', '.join(METHODS)}"
         )
+    if not isinstance(cls.model, str):
+        raise InputError(f'{path} has model = {cls.model!r}; write model = "module:Class"')
     return NamedSubject(name, cls)
 
 

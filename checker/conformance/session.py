@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -32,6 +32,20 @@ class Outcome:
     text: str = "done"
 
 
+def _shape(subject: Subject) -> None:
+    """Raises SubjectFault for an attribute of the subject that is not what it has to be."""
+    for what in ("refuses", "internal"):
+        names: object = getattr(subject, what)
+        if isinstance(names, str) or not isinstance(names, Collection):
+            raise SubjectFault(f'{what} = {names!r}; write a tuple of actions, such as ("acquire",)')
+    for what in ("refusals", "unknowns"):
+        kinds: object = getattr(subject, what)
+        if not isinstance(kinds, tuple) or not all(
+            isinstance(kind, type) and issubclass(kind, Exception) for kind in kinds
+        ):
+            raise SubjectFault(f"{what} = {kinds!r}; write a tuple of exceptions, such as (KeyError,)")
+
+
 class Session:
     """A subject and its model. Raises SubjectFault for what the adapter does wrong."""
 
@@ -39,6 +53,7 @@ class Session:
         self.subject = subject
         self.definition = definition
         self.actions = {action.name: action for action in (*definition.initials, *definition.actions)}
+        _shape(subject)
         for what, names in (("refuses", subject.refuses), ("internal", subject.internal)):
             if odd := [name for name in names if name not in self.actions]:
                 raise SubjectFault(
@@ -83,7 +98,7 @@ class Session:
             return Outcome("refused", text=f"refused ({type(refusal).__name__})")
         except unknowns as unknown:
             return Outcome("unknown", text=f"unknown ({type(unknown).__name__})")
-        except Exception as problem:  # noqa: BLE001  this is the implementation's answer, and is compared
+        except (Exception, SystemExit) as problem:  # noqa: BLE001  the implementation's answer, and compared
             return Outcome("raised", text=f"raised {type(problem).__name__}: {problem}")
         if answer is not None and not self.answers(action):
             if action.name in self.subject.internal:
@@ -118,6 +133,9 @@ class Session:
     def observe(self) -> Observed:
         """What the subject shows: the same variables every time, all of them variables of the model."""
         shown: Mapping[str, object] = self._guarded("observe", self.subject.observe)
+        seen: object = shown
+        if not isinstance(seen, Mapping):
+            raise SubjectFault(f"observe() answers {seen!r}; write a mapping of variables to their values")
         if self._shown is None:
             known = [variable.name for variable in self.definition.variables]
             odd = [name for name in shown if name not in known]
@@ -141,7 +159,7 @@ class Session:
     def _guarded(self, method: str, call: Callable[[], T]) -> T:
         try:
             return call()
-        except Exception as problem:
+        except (Exception, SystemExit) as problem:
             raise SubjectFault(
                 f"{method}() of the adapter raised {type(problem).__name__}: {problem}"
             ) from problem
