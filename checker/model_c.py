@@ -12,10 +12,11 @@ from falsework.lower import Instance, Lowered, Predicate
 _HEAD = """/* Printed from {name}; every line of it can be printed again. */
 #include "engine.h"
 
-static inline int is(word w, word mask, word wanted) {{ return (w & mask) == wanted; }}
-static inline int64_t floordiv(int64_t a, int64_t b) {{ return a / b - (a % b < 0); }}
-static inline int64_t mod(int64_t a, int64_t b) {{ return a % b + (a % b < 0 ? b : 0); }}
-static inline int64_t clamp(int64_t index, int64_t size) {{ return 0 <= index && index < size ? index : 0; }}
+#define SOMETIMES static inline __attribute__((unused))
+SOMETIMES int is(word w, word mask, word wanted) {{ return (w & mask) == wanted; }}
+SOMETIMES int64_t floordiv(int64_t a, int64_t b) {{ return a / b - (a % b < 0); }}
+SOMETIMES int64_t mod(int64_t a, int64_t b) {{ return a % b + (a % b < 0 ? b : 0); }}
+SOMETIMES int64_t clamp(int64_t index, int64_t size) {{ return 0 <= index && index < size ? index : 0; }}
 """
 
 
