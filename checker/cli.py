@@ -13,6 +13,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Protocol, cast
 
 from falsework import __version__
@@ -63,6 +64,7 @@ def commands() -> dict[str, tuple[str, str]]:
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line and answers its exit code; no traceback reaches a user for a user's mistake."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _open_what_is_closed()
     code = READER_GONE
     try:
         code = _run(arguments)
@@ -102,6 +104,16 @@ def _reported() -> str:
         "\nfalsework itself failed, and gives no verdict. Please report it with the lines above "
         f"(falsework {__version__}, Python {sys.version.split()[0]}).\n"
     )
+
+
+def _open_what_is_closed() -> None:
+    """A standard stream that was closed leads nowhere, and no file that is opened later takes its number."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115  to the end
 
 
 def _run(arguments: Sequence[str]) -> int:

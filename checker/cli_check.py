@@ -94,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
     for name in without:
         warn(f"falsework: {name} was not checked: it has no configuration or constant of that name")
     document = check_document(_asked(args), outcomes, width=width(), verbose=args.verbose)
-    if args.save:
+    if args.save is not None:
         _save(Path(args.save), outcomes)
     return emit(document, args.format)
 

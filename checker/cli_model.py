@@ -109,7 +109,11 @@ def _target(name: str, cls: type[Model], config: str | None, constants: Sequence
     configurations = [
         k for k in chosen.__mro__ if (role := role_of(k)) is not None and role.kind == "configuration"
     ]
-    values = dict(_constant(text) for text in constants)
+    values: dict[str, str] = {}
+    for name_of, value in map(_constant, constants):
+        if name_of in values:
+            raise FalseworkError(f"-D {name_of} is given twice: {values[name_of]} and {value}")
+        values[name_of] = value
     if values:
         chosen = with_constants(chosen, values)
     words = [

@@ -60,7 +60,9 @@ def _once(
     count_premises(recorder)
     try:
         answer: object = prop.function(live(definition, state), *arguments)
-    except (Exception, SystemExit) as problem:  # noqa: BLE001  whatever it raises is a fault of the model
+    except KeyboardInterrupt:
+        raise
+    except BaseException as problem:  # noqa: BLE001  whatever it raises is a fault of the model
         raise faulted(definition, problem, prop.place) from None
     finally:
         count_premises(None)

@@ -95,9 +95,9 @@ def take(definition: Definition, action: Action, before: State, label: Label) ->
         state, outside = frozen(definition, instance)
     except Disabled:
         return None
-    except CutByBound:
+    except (CutByBound, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as problem:  # noqa: BLE001  whatever an action raises is a fault
+    except BaseException as problem:  # noqa: BLE001  whatever an action raises is a fault
         raise faulted(definition, problem, action.place) from None
     if action.answer is None:
         if answer is not None:

@@ -7,8 +7,8 @@ fields.
 from __future__ import annotations
 
 import json
+import os
 import re
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,9 +106,23 @@ def save(path: Path, result: Result, name: str = "") -> None:
         "steps": [_step_data(definition, taken) for taken in rest],
     }
     text = json.dumps(whole, indent=1, ensure_ascii=False) + "\n"
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, delete=False) as file:
-        file.write(text)
-    Path(file.name).replace(path)
+    try:
+        _write(path.resolve(), text)
+    except OSError as problem:
+        raise InputError(f"{path} cannot be written: {problem.strerror}") from None
+
+
+def _write(path: Path, text: str) -> None:
+    """Written aside and moved into place; a device or a pipe is written to, and never replaced by a file."""
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+        return
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        aside.write_text(text, encoding="utf-8")
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 def _step_data(definition: Definition, taken: Taken) -> dict[str, Any]:
@@ -135,7 +149,7 @@ def load(path: Path) -> Saved:
     try:
         whole = json.loads(path.read_text(encoding="utf-8"))
         found = whole["format"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise InputError(f"{path} is no trace file: falsework check MODEL --save {path} writes one") from None
     if found != FORMAT:
         raise InputError(f"{path} has the format {found!r}; this version reads {FORMAT}")

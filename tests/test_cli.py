@@ -359,6 +359,42 @@ def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     assert "nowhere" in said.err
 
 
+def test_a_device_is_written_to_and_a_folder_is_refused(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert falsework("check", TWIN, "--save", str(pipe)).code == 10
+        assert b"falsework.trace/1" in os.read(reader, 100)
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+    said = falsework("check", TWIN, "--save", str(tmp_path))
+    assert (said.code, said.err) == (13, f"falsework: {tmp_path} cannot be written: Is a directory\n")
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+@pytest.mark.parametrize("opening", ["[", '{"a":'])
+def test_a_file_that_nests_without_end_is_no_trace(opening: str, tmp_path: Path) -> None:
+    path = tmp_path / "deep.json"
+    path.write_text(opening * 100_000, encoding="utf-8")
+    said = falsework("replay", str(path))
+    assert said.code == 13
+    assert "is no trace file" in said.err
+
+
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_takes_no_verdict_away(closed: str) -> None:
+    shell = f"exec {sys.executable} -m falsework check {TWIN} {closed}"
+    done = subprocess.run(["sh", "-c", shell], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (10, "")
+
+
+def test_a_constant_that_is_given_twice_is_an_error() -> None:
+    said = falsework("check", LEASE, "-D", "WORKERS=2", "-D", "WORKERS=3")
+    assert (said.code, said.err) == (13, "falsework: -D WORKERS is given twice: 2 and 3\n")
+
+
 def test_nothing_to_save_is_an_error(tmp_path: Path) -> None:
     assert falsework("check", LEASE, "--save", str(tmp_path / "t.json")).code == 13
 

@@ -205,6 +205,11 @@ class Leaving(Plain):
         raise SystemExit(0)
 
 
+class Closing(Plain):
+    def asked(self) -> Any:
+        raise GeneratorExit
+
+
 class Overrunning(Plain):
     def change(self) -> None:
         self.at += 1
@@ -228,6 +233,7 @@ class Replaced(Plain):
         (Counting, "is_good answered 1, not a bool", 0, "is_good"),
         (Raising, "ZeroDivisionError: integer division or modulo by zero", 1, "is_good"),
         (Leaving, "SystemExit: 0", 0, "is_good"),
+        (Closing, "GeneratorExit", 0, "is_good"),
         (Overrunning, "key 3 is outside the map's domain", 3, ""),
         (Unhashable, "TypeError: unhashable type: 'list'", 1, ""),
         (Replaced, "table is a Map and cannot become 3", 1, ""),
