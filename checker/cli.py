@@ -30,6 +30,7 @@ BUILT_IN = {
     "replay": ("falsework.cli_replay", "a saved trace, or steps, executed again on the class"),
     "simulate": ("falsework.cli_simulate", "random walks; never a proof"),
     "graph": ("falsework.cli_graph", "the state graph as dot, mermaid or networkx json"),
+    "export": ("falsework.cli_export", "the model in another tool's language: Promela, for SPIN"),
     "profile": ("falsework.cli_profile", "which variable explodes, which guard never decides"),
     "mutate": ("falsework.cli_mutate", "each guard left out once: would anything notice?"),
 }

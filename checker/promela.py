@@ -74,23 +74,24 @@ class _Program:
     def text(self) -> str:
         """The whole program."""
         options = [*self.monitors(), *(line for i in self.lowered.instances for line in self.options(i))]
-        body = ["active proctype model() {", *self.beginning(), "end: do", *options]
-        body += ["  od", "}"] if options else ["  :: false -> skip", "  od", "}"]
+        body = ["active proctype model() {", *self.beginning(), "end: do", self.kept(), *options, "  od", "}"]
         hidden = [f"hidden int t{number};" for number in range(self.temporaries)]
         return "\n".join([*self.head(), *self.globals(), *hidden, "", *body, ""])
 
     # --- the state
 
     def head(self) -> list[str]:
-        """What this is, and how its counts are read."""
+        """What this is, and how SPIN's counts are read."""
         sizes = " ".join(f"{name}={spell(value)}" for name, value in self.definition.constants.items())
-        before = len(self.starts) if len(self.starts) > 1 else 0
-        states = "one more than there are states (the place before the start)" if before else "the states"
+        several = len(self.starts) if len(self.starts) > 1 else 0
+        states = "states, of which one is before the start" if several else "states"
         return [
             f"/* {_comment(f'{self.definition.path} {sizes}'.rstrip())}",
-            " * spin -a FILE && gcc -O2 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -m1000000",
-            f" * SPIN's \"states, stored\" are {states}; its \"transitions\" are those of the model",
-            f" * plus {before + 1}. An option that ends in assert(false) is never taken where the model holds. */",
+            " *",
+            " *   spin -a FILE && gcc -O2 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -m1000000 -c0",
+            " *",
+            f' * "states, stored" are the {states}. "transitions" are the model\'s, and {1 + several} more.',
+            " * An option with assert(false) is there where the model is wrong: in a sound one, never. */",
         ]
 
     def globals(self) -> list[str]:
@@ -100,7 +101,8 @@ class _Program:
         for slot, code in zip(self.lowered.slots, first, strict=True):
             kind = next((name for size, name in TYPES if slot.size <= size), None)
             if kind is None:
-                raise Refused("P013", self.place_of(slot), f"{slot.name} has {slot.size} values", "a smaller domain")
+                found = f"{slot.name} has {slot.size} values, more than an int of Promela"
+                raise Refused("P013", self.place_of(slot), found, "a smaller domain")
             initial = f" = {code}" if code else ""
             about = "" if slot.name == self.names[slot.index][2:] else f" /* {_comment(slot.name)} */"
             if slot.size > 1:
@@ -109,9 +111,11 @@ class _Program:
 
     def place_of(self, slot: Slot) -> Place:
         """The line of the slot's variable."""
-        name = re.split(r"[.\[?#]", slot.name)[0]
-        found = [v.place for v in self.definition.variables if v.name == name]
-        return found[0] if found else self.definition.place
+        return next(
+            v.place
+            for v in self.definition.variables
+            if re.match(rf"(?:len\()?{re.escape(v.name)}(?!\w)", slot.name)
+        )
 
     def beginning(self) -> list[str]:
         """The choice of the initial state, where there are several."""
@@ -119,9 +123,15 @@ class _Program:
             return []
         lines = ["  if"]
         for start in self.starts:
-            made = "; ".join(f"{name} = {code}" for name, code in zip(self.names, start.codes, strict=True) if code)
-            lines.append(f"  :: d_step {{ true -> {_said(start.label)}{'; ' + made if made else ''} }}")
+            codes = zip(self.names, start.codes, strict=True)
+            made = [_said(start.label), *(f"{name} = {code}" for name, code in codes if code)]
+            lines.append(f"  :: d_step {{ true -> {'; '.join(made)} }}")
         return [*lines, "  fi;"]
+
+    def kept(self) -> str:
+        """An option that is never there: it reads each slot, for SPIN hides from its states what none reads."""
+        read = " || ".join(f"{self.names[slot.index]} < 0" for slot in self.lowered.slots if slot.size > 1)
+        return f"  :: {read or 'false'} -> skip /* never: what is read nowhere, SPIN hides */"
 
     # --- steps
 
@@ -130,6 +140,7 @@ class _Program:
         yield f"  /* {_comment(str(instance.label))} */"
         label, place, standing = str(instance.label), instance.action.place, self.pool.true
         for guard in instance.guards:
+            self.condition(guard.node, guard.place)  # a refusal names the guard's own line
             if guard.kind == "fault":
                 yield from self.wrong(self.pool.and_(standing, guard.node), label, "fault", guard.place)
             holds = self.pool.not_(guard.node) if guard.kind == "fault" else guard.node
@@ -204,7 +215,7 @@ class _Program:
             return
         for predicate in self.lowered.invariants:
             yield from self.judged(predicate, self.pool.true, "")
-        cut = self.pool.or_(*(node for instance in self.lowered.instances for node in cuts(self.pool, instance)))
+        cut = self.pool.or_(*(node for i in self.lowered.instances for node in cuts(self.pool, i)))
         terminals = self.lowered.terminals
         stays = self.pool.or_(cut, *(p.holds for p in terminals))
         place = self.definition.place
