@@ -203,9 +203,8 @@ class Statements(Calls):
             row: Items = value.state.cells[value.name]
             unused = [zero(self.pool, domain.item)] * (domain.length - len(row.slots))
             return Items(row.length, (*row.slots, *unused))
-        alike = isinstance(value, Ref) and type(value.domain) is type(domain)
-        if alike and getattr(value.domain, "key", None) == getattr(domain, "key", None):  # type: ignore[union-attr]
-            return value.state.cells[value.name]  # type: ignore[union-attr]
+        if isinstance(value, Ref) and _over_the_same_keys(value.domain, domain):
+            return value.state.cells[value.name]
         match domain, value:
             case MapOf(key, _), Fresh(made, (default,)) if made is Map:
                 return tuple(default for _ in key.values())
@@ -352,3 +351,8 @@ class Statements(Calls):
             return moved
         there = self.pool.lt(self.pool.const(place), content.length)
         return choose(self.pool, there, moved, content.slots[place])
+
+
+def _over_the_same_keys(one: VariableDomain, other: VariableDomain) -> bool:
+    """Whether two collections are of one kind and have cells for the same keys."""
+    return type(one) is type(other) and getattr(one, "key", None) == getattr(other, "key", None)

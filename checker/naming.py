@@ -121,7 +121,7 @@ def import_module(name: str) -> ModuleType:
         raise InputError(_while_importing(name, problem)) from None
     except FalseworkError:
         raise
-    except (Exception, SystemExit) as problem:  # noqa: BLE001  what a user's module raises is the user's to mend
+    except (Exception, SystemExit) as problem:  # noqa: BLE001  a user's module raises anything
         raise InputError(_while_importing(name, problem)) from None
 
 

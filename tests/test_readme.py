@@ -1,4 +1,4 @@
-"""The README's claims are run: its files are written, its commands give exactly what it shows, its two commands exist."""
+"""The README's claims are run: its files are written, and its commands give exactly what it shows."""
 
 from __future__ import annotations
 
@@ -34,9 +34,8 @@ def folder(tmp_path: Path) -> Path:
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "COLUMNS": "100", "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(
-        [sys.executable, "-m", *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-m", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
 
 def timeless(text: str) -> str:
@@ -49,7 +48,7 @@ def test_the_readme_shows_a_model_a_counterexample_and_a_gate() -> None:
     assert list(files()) == ["box_office.py", "test_box_office.py"]
 
 
-@pytest.mark.parametrize(("command", "shown"), COMMANDS, ids=[command for command, _ in COMMANDS])
+@pytest.mark.parametrize("command, shown", COMMANDS, ids=[command for command, _ in COMMANDS])
 def test_a_command_prints_what_the_readme_shows(folder: Path, command: str, shown: str) -> None:
     done = run(folder, *command.split())
     assert timeless(done.stdout + done.stderr) == timeless(shown)

@@ -106,8 +106,12 @@ def test_a_c_function_is_measured_from_its_heading_to_its_last_brace() -> None:
 
 
 def test_no_line_is_wider_than_the_page() -> None:
-    wide = re.compile(rf"^.{{{COLUMNS + 1},}}$")
-    nothing(matches(wide, CODE_FILES))
+    """Python keeps to what the formatter keeps to; C, data and scripts may be a little wider."""
+    for columns, files in (
+        (COLUMNS, [path for path in CODE_FILES if path.suffix == ".py"]),
+        (COLUMNS + 10, [path for path in CODE_FILES if path.suffix != ".py"]),
+    ):
+        nothing(matches(re.compile(rf"^.{{{columns + 1},}}$"), files))
 
 
 def test_nothing_is_left_unfinished() -> None:

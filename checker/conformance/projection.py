@@ -33,7 +33,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, enum.Enum):
         return value.name
     if isinstance(value, Record):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}  # type: ignore[arg-type]
+        names = [field.name for field in fields(value)]  # type: ignore[arg-type]
+        return {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, tuple):
         return tuple(plain(item) for item in value)
     return value
