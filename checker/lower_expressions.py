@@ -34,7 +34,6 @@ from falsework.lower_values import (
     same,
 )
 from falsework.source import own_names
-from falsework.values import Record
 
 
 class Expressions(Context):
@@ -306,12 +305,7 @@ class Expressions(Context):
             case ast.Is() | ast.IsNot():
                 sides = (left, right)
                 if not (any(map(_one_object, sides)) or all(_one_object(s, bools=True) for s in sides)):
-                    raise self.refuse(
-                        node,
-                        "P004",
-                        f"{ast.unparse(node)} compares by identity",
-                        "== for ints and bools, `is` for Enums and None",
-                    )
+                    raise self._identity(node, sides)
                 equal = same(pool, left, right)
                 return equal if isinstance(op, ast.Is) else pool.not_(equal)
             case ast.Eq() | ast.NotEq():
@@ -331,6 +325,14 @@ class Expressions(Context):
             case ast.Gt():
                 return pool.lt(b.node, a.node)
         return pool.le(b.node, a.node)
+
+    def _identity(self, node: ast.Compare, sides: tuple[Value, Value]) -> Exception:
+        """M034 between values of the model: which of them are one object, Python alone decides."""
+        found = f"{ast.unparse(node)} compares by identity"
+        write = "== or != for values; `is` for Enums and None"
+        if any(isinstance(side, (Py, Inst)) for side in sides):
+            return self.refuse(node, "P004", found, write)
+        return DefinitionError("M034", self.place(node), found, write)
 
     def _equal(self, left: Value, right: Value, node: ast.Compare) -> Node:
         if isinstance(left, Ref) and isinstance(right, Ref):
@@ -488,10 +490,3 @@ class _Bound:
 
 
 BoundMethod = _Bound
-
-
-def record_fields(cls: type[Record]) -> list[tuple[str, Any]]:
-    """The names of a record's fields with their defaults."""
-    import dataclasses
-
-    return [(f.name, f.default) for f in dataclasses.fields(cls)]  # type: ignore[arg-type]

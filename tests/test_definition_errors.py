@@ -15,6 +15,7 @@ CASES = cases()
 ROOT = Path(__file__).resolve().parent.parent
 ELSEWHERE = {
     "M001": "a source that cannot be read has no file to be written in: below",
+    "M034": "the identity of numbers takes the kinds of both sides: test_refusals.py",
     "M016": "comparing an Elapsed with what exceeds its cap takes intervals: test_refusals.py",
 }
 
