@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from falsework.definition import Definition
 from falsework.definition_checks import premise_sites
 from falsework.errors import Place
+from falsework.language import PremiseSite
 from falsework.trace import Fault, Trace
 
 DEFAULT_MAX_STATES = 5_000_000
@@ -70,7 +71,7 @@ class Stop:
 
 Progress = Callable[["Tally", int], None]
 """Called after each level with the tally and the number of waiting states; may set `stop` (a full memory)."""
-PremiseKey = tuple[str, int, int]
+PremiseKey = tuple[str, PremiseSite]
 """The invariant, and the line and column of the `implies` call."""
 
 
@@ -106,8 +107,8 @@ class Tally:
         for witness in self.definition.witnesses:
             self.witnesses[witness.name] = None
         for prop in self.definition.invariants:
-            for line, column in premise_sites(self.definition, prop.function):
-                self.premises[prop.name, line, column] = 0
+            for site in premise_sites(self.definition, prop.function):
+                self.premises[prop.name, site] = 0
 
     def witness_trace(self, name: str) -> Trace | None:
         """The least shortest trace to the witness, rebuilt when first asked for; None if not reached."""

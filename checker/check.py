@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from falsework.accounting import DEFAULT_MAX_STATES, Bounds, PremiseKey, Progress, Tally, Violation
-from falsework.definition import Definition, definition_of, methods_of
+from falsework.definition import Definition, definition_of
 from falsework.engines import search
-from falsework.errors import CutByBound, FalseworkError, InputError, ModelFault, Place
+from falsework.errors import CutByBound, FalseworkError, InputError, ModelFault, Place, display_file
 from falsework.judge import broken_by, broken_in, judge
-from falsework.language import Model, deadlock, implies, values_stay_in_domain
+from falsework.language import Model, deadlock, values_stay_in_domain
 from falsework.naming import with_constants
-from falsework.source import function_node, named_object, place_in
 from falsework.trace import Faulted, Taken, instances, replay, take
 from falsework.verdict import Verdict
 
@@ -237,24 +235,17 @@ def _vacuities(result: Result) -> Iterator[Finding]:
     for premise, times in tally.premises.items():
         if not times:
             text = f"a premise of {premise[0]} is never true{scope}"
-            yield Finding("premise-never-true", text, premise_place(definition, premise), premise[0])
+            yield Finding("premise-never-true", text, premise_place(premise), premise[0])
     for witness in definition.witnesses:
         if tally.witnesses[witness.name] is None:
             text = f"{witness.name} is not reached{scope}"
             yield Finding("witness-not-reached", text, witness.place, witness.name)
 
 
-def premise_place(definition: Definition, premise: PremiseKey) -> Place:
+def premise_place(premise: PremiseKey) -> Place:
     """Where that `implies` stands: in the invariant's own file, or in that of a helper that it calls."""
-    name, line, column = premise
-    prop = next(p for p in definition.invariants if p.name == name)
-    functions: list[Callable[..., Any]] = [prop.function, *methods_of(definition.cls).values()]
-    for function in functions:
-        for node in ast.walk(function_node(function)):
-            found = isinstance(node, ast.Call) and (node.lineno, node.col_offset) == (line, column)
-            if found and named_object(function, cast(ast.Call, node).func) is implies:
-                return place_in(function, node)
-    return Place(prop.place.file, line)
+    file, line, _ = premise[1]
+    return Place(display_file(file), line)
 
 
 @dataclass(frozen=True)

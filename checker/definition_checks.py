@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 from falsework import language
 from falsework.body_names import CHANGES, check_names
 from falsework.errors import DefinitionError, Place
-from falsework.source import deep, function_node, helper_called, named_object, place_in, self_name
+from falsework.source import (
+    deep,
+    function_file,
+    function_node,
+    helper_called,
+    named_object,
+    place_in,
+    self_name,
+)
 
 if TYPE_CHECKING:
     from falsework.definition import Action, Definition, Property
@@ -74,8 +82,8 @@ def _values_returned(node: ast.FunctionDef) -> list[ast.expr]:
     return [v for v in returned if v is not None and not (isinstance(v, ast.Constant) and v.value is None)]
 
 
-def premise_sites(definition: Definition, function: Callable[..., Any]) -> list[tuple[int, int]]:
-    """The line and column of every `implies` that the predicate evaluates, its helpers included."""
+def premise_sites(definition: Definition, function: Callable[..., Any]) -> list[language.PremiseSite]:
+    """The file, line and column of every `implies` that the predicate evaluates, its helpers included."""
     flow = Flow(definition, function)
     flow.run()
     return flow.premises
@@ -112,7 +120,7 @@ class Flow:
         self.changes: list[Place] = []
         self.guards: list[Place] = []
         self.bounds: list[Place] = []
-        self.premises: list[tuple[int, int]] = []
+        self.premises: list[language.PremiseSite] = []
 
     def run(self) -> None:
         """Walks the whole method."""
@@ -282,8 +290,9 @@ class Flow:
                 write = "every require, given, disabled and bound before the first change on its path"
                 raise DefinitionError("M011", place_in(function, node), found, write)
         elif known is language.implies:
-            if (node.lineno, node.col_offset) not in self.premises:
-                self.premises.append((node.lineno, node.col_offset))
+            site = (function_file(function), node.lineno, node.col_offset)
+            if site not in self.premises:
+                self.premises.append(site)
         elif known is language.elapse:
             self._elapse(node, changed)
             return True

@@ -119,9 +119,9 @@ class _Search:
         except Faulted as fault:
             self.fault(fault, path, prop.name)
             return True
-        for (line, column), times in premises.items():
-            if count and (prop.name, line, column) in self.tally.premises:
-                self.tally.premises[prop.name, line, column] += times
+        for site, times in premises.items():
+            if count and (prop.name, site) in self.tally.premises:
+                self.tally.premises[prop.name, site] += times
         return answer
 
     def violate(self, name: str, trace: Trace, outside: str = "") -> None:

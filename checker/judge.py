@@ -32,8 +32,8 @@ def judge(
     known: Mapping[str, object] | None = None,
     *,
     times: int = 2,
-) -> tuple[bool, Counter[tuple[int, int]]]:
-    """The predicate's answer there, and its true premises by line and column.
+) -> tuple[bool, Counter[PremiseSite]]:
+    """The predicate's answer there, and its true premises by where they stand.
 
     Raises Faulted where it raises, where it answers anything but True or False, or where a second evaluation
     differs: then the model is impure.
@@ -43,10 +43,7 @@ def judge(
     for _ in range(times - 1):
         if _once(definition, prop, state, known or {}, None) is not answer:
             raise Faulted(IMPURE.format(prop.name), prop.place)
-    premises: Counter[tuple[int, int]] = Counter()
-    for (_, line, column), count in seen.items():
-        premises[line, column] = count
-    return answer, premises
+    return answer, seen
 
 
 def _once(

@@ -15,6 +15,7 @@ from falsework.domains import MapOf, SeqOf, SetOf, VariableDomain
 from falsework.errors import Place, Refused
 from falsework.ir import DEEPEST, TABLE_LIMIT, Facts, Node, Pool, Slot, TooDeep, text
 from falsework.judge import applies
+from falsework.language import PremiseSite
 from falsework.lower_context import Guard, NeverEnabled, Site
 from falsework.lower_statements import Statements
 from falsework.lower_values import (
@@ -46,7 +47,7 @@ class Predicate:
     pool: Pool
     node: Node
     faults: tuple[Guard, ...]
-    premises: tuple[tuple[int, int, Node], ...]
+    premises: tuple[tuple[PremiseSite, Node], ...]
 
     @cached_property
     def fault(self) -> Node:
@@ -62,8 +63,7 @@ class Predicate:
     def sound(self) -> tuple[tuple[PremiseKey, Node], ...]:
         """The premises by their keys, true only where the predicate is not at fault."""
         sound = self.pool.not_(self.fault)
-        found = ((line, column, self.pool.and_(sound, node)) for line, column, node in self.premises)
-        return tuple(((self.prop.name, line, column), node) for line, column, node in found)
+        return tuple(((self.prop.name, site), self.pool.and_(sound, node)) for site, node in self.premises)
 
     @property
     def decided(self) -> bool:
@@ -156,7 +156,7 @@ class _Lowering:
         self.without = without
         self.pool = Pool()
         self.slots: dict[str, list[Slot]] = {}
-        self.sites: dict[str, frozenset[tuple[int, int]]] = {}
+        self.sites: dict[str, frozenset[PremiseSite]] = {}
         for variable in definition.variables:
             named = variable_slots(variable.domain, variable.name)
             self.slots[variable.name] = [self.pool.new_slot(name, size) for name, size in named]
@@ -323,11 +323,11 @@ class _Lowering:
             answer = run.run(prop.function, [Inst(here), *((known or {})[a] for a in prop.arguments)], {})
             holds = run.simplify(self._bool(answer, prop))
             asked = self._sites(prop)
-            counted = [premise for premise in run.premises if premise[:2] in asked]
-            premises = tuple((line, column, run.simplify(node)) for line, column, node in counted)
+            counted = [(site, node) for site, node in run.premises if site in asked]
+            premises = tuple((site, run.simplify(node)) for site, node in counted)
         return Predicate(prop, self.pool, holds, tuple(run.guards), premises)
 
-    def _sites(self, prop: Property) -> frozenset[tuple[int, int]]:
+    def _sites(self, prop: Property) -> frozenset[PremiseSite]:
         """Where the property's premises are counted: a function of a foreign module may hold others."""
         if prop.name not in self.sites:
             self.sites[prop.name] = frozenset(premise_sites(self.definition, prop.function))

@@ -31,7 +31,7 @@ from falsework.lower_values import (
     constant,
     kind,
 )
-from falsework.source import conjuncts, function_node
+from falsework.source import conjuncts, function_file, function_node
 from falsework.values import Record
 
 
@@ -218,7 +218,8 @@ class Calls(Loops, ABC):
     def word_implies(self, node: ast.Call) -> Value:
         premise, conclusion = self.test(node.args[0]), self.test(node.args[1])
         if self.judging:
-            self.premises.append((node.lineno, node.col_offset, self.pool.and_(self.path(), premise)))
+            site = (function_file(self.frames[-1].function), node.lineno, node.col_offset)
+            self.premises.append((site, self.pool.and_(self.path(), premise)))
         return Num(self.pool.implies(premise, conclusion), flag=True)
 
     def word_replace(self, node: ast.Call) -> Value:

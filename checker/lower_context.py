@@ -11,6 +11,7 @@ from typing import Any
 from falsework.definition import Definition
 from falsework.errors import Place, Refused, display_path
 from falsework.ir import Facts, Node, Pool
+from falsework.language import PremiseSite
 from falsework.lower_values import Inst, Items, Mismatch, Num, Option, SymbolicState, Value, choose, zero
 
 
@@ -60,7 +61,7 @@ class Context:
         self.conditions: list[Node] = []
         self.frames: list[Frame] = []
         self.guards: list[Guard] = []
-        self.premises: list[tuple[int, int, Node]] = []
+        self.premises: list[tuple[PremiseSite, Node]] = []
         self.conditional = (
             0  # depth of expressions that are looked at only on some path: nothing may be changed there
         )

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from falsework.accounting import PremiseKey
 from falsework.emit_python import Body, Printer
 from falsework.errors import Place
 from falsework.ir import Node
@@ -25,7 +26,6 @@ SMALL = 24
 MEMO_LIMIT = 1 << 20
 
 Level = Iterable[int]
-PremiseKey = tuple[str, int, int]
 
 
 @dataclass
@@ -262,7 +262,7 @@ class _Builder:
     def _reads(self, instance: Instance) -> int:
         nodes = [guard.node for guard in instance.guards] + [*instance.effects.values(), instance.outside]
         for step in instance.steps:
-            nodes += [step.node, *(g.node for g in step.faults), *(node for _, _, node in step.premises)]
+            nodes += [step.node, *(g.node for g in step.faults), *(node for _, node in step.premises)]
         support = frozenset(instance.effects).union(*(node.support for node in nodes))
         return self.packing.mask(support)
 

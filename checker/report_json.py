@@ -132,8 +132,8 @@ def _covered(result: Result) -> dict[str, Any]:
         "premises": [
             {
                 "invariant": key[0],
-                "place": place_data(premise_place(result.definition, key)),
-                "column": key[2],
+                "place": place_data(premise_place(key)),
+                "column": key[1][2],
                 "true": times,
             }
             for key, times in tally.premises.items()

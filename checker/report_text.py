@@ -323,10 +323,7 @@ def coverage_text(result: Result) -> str:
     ]
     blocks = ["\n".join(aligned(rows))]
     if tally.premises:
-        found = [
-            [key[0], str(premise_place(result.definition, key)), f"{times:,}"]
-            for key, times in tally.premises.items()
-        ]
+        found = [[key[0], str(premise_place(key)), f"{times:,}"] for key, times in tally.premises.items()]
         blocks.append("\n".join(aligned([["premise of", "at", "true"], *found])))
     if tally.cuts:
         cuts = [[str(place), f"{times:,}"] for place, times in tally.cuts.items()]

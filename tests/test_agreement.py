@@ -86,6 +86,7 @@ def counted(tally: Tally) -> dict[str, Any]:
     """The engine's counts with places as lines, and with the start of each counterexample."""
     counts: dict[str, Any] = tally.counts()
     counts["cuts"] = {line(place): times for place, times in counts["cuts"].items()}
+    counts["premises"] = {(name, *site[1:]): times for (name, site), times in counts["premises"].items()}
     if counts["fault"] is not None:
         counts["fault"] = (line(counts["fault"][0]), counts["fault"][1])
     for name, found in tally.violations.items():

@@ -66,7 +66,7 @@ def expressions(lowered: Lowered) -> list[tuple[Node, bool]]:
         predicates += instance.steps
     for predicate in predicates:
         found += [(guard.node, True) for guard in predicate.faults] + [(predicate.node, True)]
-        found += [(node, True) for _, _, node in predicate.premises]
+        found += [(node, True) for _, node in predicate.premises]
     return list(dict.fromkeys(found))
 
 

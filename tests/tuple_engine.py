@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from falsework.accounting import Bounds, Coverage, Violation
+from falsework.accounting import Bounds, Coverage, PremiseKey, Violation
 from falsework.definition import Definition
 from falsework.emit_python import Body, Printer
 from falsework.errors import Place
@@ -51,7 +51,7 @@ class Judged:
     name: str
     faults: list[tuple[Place, Test]]
     holds: Test
-    premises: list[tuple[tuple[str, int, int], Test]]
+    premises: list[tuple[PremiseKey, Test]]
 
     def fault(self, s: Codes) -> Place | None:
         return next((place for place, test in self.faults if test(s)), None)
@@ -117,7 +117,7 @@ class Counts:
 
     levels: list[int] = field(default_factory=list)
     coverage: dict[str, Coverage] = field(default_factory=dict)
-    premises: dict[tuple[str, int, int], int] = field(default_factory=dict)
+    premises: dict[PremiseKey, int] = field(default_factory=dict)
     cuts: dict[str, int] = field(default_factory=dict)
     violations: dict[str, Violation] = field(default_factory=dict)
     witnesses: dict[str, int | None] = field(default_factory=dict)
@@ -127,7 +127,7 @@ class Counts:
 class TupleSearch:
     """Breadth-first over tuples of codes."""
 
-    def __init__(self, lowered: Lowered, bounds: Bounds, premises: Iterable[tuple[str, int, int]]) -> None:
+    def __init__(self, lowered: Lowered, bounds: Bounds, premises: Iterable[PremiseKey]) -> None:
         self.definition: Definition = lowered.definition
         self.bounds = bounds
         self.packing = Packing(lowered.definition, lowered.slots)
@@ -153,7 +153,7 @@ class TupleSearch:
             name,
             [(guard.place, functions.test(guard.node)) for guard in predicate.faults],
             functions.test(predicate.node),
-            [((name, line, column), functions.test(node)) for line, column, node in predicate.premises],
+            [((name, site), functions.test(node)) for site, node in predicate.premises],
         )
 
     def run(self) -> dict[str, object]:
