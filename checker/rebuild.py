@@ -103,7 +103,8 @@ class Rebuilder:
             )
 
         label, _ = self.step(state, breaks)
-        return Trace(trace.start, (*trace.steps, label)), outside
+        # Steps that were passed over may have left a domain too: that is told of its own violation alone.
+        return Trace(trace.start, (*trace.steps, label)), outside if name == values_stay_in_domain else ""
 
     def _holds(self, prop: Property, state: State, known: Mapping[str, object]) -> bool:
         """Whether the predicate is true there, or faults: a fault is no violation."""

@@ -1,9 +1,10 @@
 """One check believes no engine: asked is compared with answered, and what was found with the class."""
 
+import importlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from falsework.check import Result, confirm
 from falsework.definition import Definition, definition_of
 from falsework.errors import InputError, ModelFault
 from falsework.explore import explore
-from falsework.language import Model, invariant
+from falsework.language import Model, Upto, action, invariant
 from falsework.trace import Label, Trace
 from falsework.verdict import Verdict
 
@@ -116,6 +117,73 @@ def test_a_premise_is_placed_in_the_file_of_the_helper_that_holds_it() -> None:
     lines = Path(small.__file__).read_text(encoding="utf-8").splitlines()
     assert finding.place.file.endswith("models_for_walks.py")
     assert lines[finding.place.line - 1].strip() == "return implies(self.level > 2, self.level == 0)"
+
+
+ABOVE = """
+from typing import Annotated
+from falsework.language import Model, Upto, action, implies
+class Above(Model):
+    level: Annotated[int, Upto(2)] = 0
+    @action
+    def move(self, level: Annotated[int, Upto(2)]) -> None:
+        self.level = level
+    def kept(self) -> bool:
+        seen = implies(self.level < 2, self.level >= 0)
+        return seen
+"""
+BELOW = """
+from falsework.language import implies, invariant
+from premise_above import Above
+class Below(Above):
+    # This premise stands in the line
+    # and column of that in the other file.
+
+    @invariant
+    def stays(self) -> bool:
+        seen = implies(self.level > 5, self.level > 2)
+        return seen and self.kept()
+"""
+
+
+@pytest.mark.parametrize("engine", ["explore", "fast", "native"])
+def test_premises_at_one_line_of_two_files_are_two(
+    engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = {"above": ABOVE, "below": BELOW}
+    at = {name: [t.partition("implies(self")[0].count("\n") for t in (text,)] for name, text in texts.items()}
+    assert at["above"] == at["below"]
+    for name, text in texts.items():
+        (tmp_path / f"premise_{name}.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    below = importlib.import_module("premise_below").Below
+    result = check(below, engine=engine)
+    assert [f.word for f in result.findings] == ["premise-never-true"]
+    assert sorted(result.tally.premises.values()) == [0, 2]  # the other is true at levels 0 and 1
+    for name in texts:
+        del sys.modules[f"premise_{name}"]
+
+
+class Leaving(Model):
+    """The first step leaves the domain, the second breaks the invariant."""
+
+    level: Annotated[int, Upto(2)] = 2
+
+    @action
+    def move(self, by: Annotated[int, Upto(1)]) -> None:
+        self.level += 1 if by == 0 else -by
+
+    @invariant
+    def is_high(self) -> bool:
+        return self.level == 2
+
+
+@pytest.mark.parametrize("engine", ["explore", "fast", "native"])
+def test_what_lies_outside_is_told_of_its_own_violation_alone(engine: str) -> None:
+    found = check(Leaving, engine=engine).tally.violations
+    assert {name: (str(v.trace.steps[0]), v.outside) for name, v in found.items()} == {
+        "values_stay_in_domain": ("move(0)", "level = 3"),
+        "is_high": ("move(1)", ""),
+    }
 
 
 def test_a_result_reads_as_the_command_line_says_it() -> None:

@@ -68,8 +68,9 @@ def _checked(name: str, path: str) -> NamedSubject:
             f"{path} is no subject: it has no {missing[0]}; a subject has "
             f"{', '.join(ATTRIBUTES)} and the methods {', '.join(METHODS)}"
         )
-    if not isinstance(cls.model, str):
-        raise InputError(f'{path} has model = {cls.model!r}; write model = "module:Class"')
+    model = getattr(cls, "model", None)
+    if not isinstance(model, str):
+        raise InputError(f'{path} has model = {model!r}; write model = "module:Class"')
     return NamedSubject(name, cls)
 
 
