@@ -52,8 +52,8 @@ class Violation:
 class Stop:
     """What ended the search: a bound's name and limit, and how many states were left unexpanded.
 
-    The bound is max-states, max-depth, memory (in MB), or signal (whose number the limit is): somebody else
-    ended a compiled search, and what it left unexpanded is what was known last.
+    The bound is max-states, max-depth, memory (in MB; 0: the system gave no more), or signal (the limit is
+    its number): somebody else ended a compiled search, and what it left unexpanded is what was known last.
     """
 
     bound: str
@@ -63,7 +63,14 @@ class Stop:
     @property
     def ended(self) -> str:
         """What ended it, in words."""
-        return f"signal {self.limit} from outside" if self.bound == "signal" else f"{self.bound} {self.limit}"
+        if self.bound == "signal":
+            return f"signal {self.limit} from outside"
+        return f"{self.bound} {self.limit}" if self.chosen else "the system, which gives no more memory,"
+
+    @property
+    def chosen(self) -> bool:
+        """Whether it is a bound that another one could be chosen for."""
+        return self.bound != "signal" and (self.bound, self.limit) != ("memory", 0)
 
     def __str__(self) -> str:
         return f"{self.ended} left {self.unexpanded} states unexpanded"

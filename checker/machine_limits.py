@@ -10,8 +10,8 @@ from falsework.errors import InputError
 MOST_THREADS = 64
 SHARE = 80
 """Percent of the memory that is available now which a search may fill unless it is told otherwise."""
-UNKNOWN = 2048
-"""MB, where the system does not say what is available."""
+LEAST, UNKNOWN = 64, 2048
+"""MB: never less unless asked for; and where the system does not say what is available."""
 
 
 def threads_for(wanted: int | None) -> int:
@@ -37,23 +37,33 @@ def processors() -> int:
 
 def available_memory(root: Path = Path("/")) -> int:
     """The share of the memory that is free now, in MB; what a container is left with counts too."""
-    free = [_meminfo(root / "proc/meminfo"), _left(root / "sys/fs/cgroup", "memory.max", "memory.current")]
-    free.append(_left(root / "sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"))
+    group = root / "sys/fs/cgroup"
+    free = [
+        _meminfo(root / "proc/meminfo"),
+        _left(group, "memory.max", "memory.current", "file"),
+        _left(group / "memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_cache"),
+    ]
     known = [number for number in free if number is not None]
-    return max(min(known) * SHARE // 100, 1) if known else UNKNOWN
+    return max(min(known) * SHARE // 100, LEAST) if known else UNKNOWN
 
 
 def _meminfo(path: Path) -> int | None:
     try:
-        rows = dict(line.split(":", 1) for line in path.read_text("ascii").splitlines())
-        return int(rows["MemAvailable"].split()[0]) >> 10
-    except (OSError, ValueError, KeyError, IndexError):
+        return _rows(path)["MemAvailable:"] >> 10
+    except (OSError, ValueError, KeyError):
         return None
 
 
-def _left(folder: Path, limit: str, used: str) -> int | None:
+def _left(folder: Path, limit: str, used: str, cached: str) -> int | None:
+    """What a group of processes may still take, in MB; files that it has read are given up for it."""
     try:
-        most, now = (folder / limit).read_text("ascii").strip(), (folder / used).read_text("ascii").strip()
-        return max(int(most) - int(now), 0) >> 20
+        most, now = (int((folder / name).read_text("ascii")) for name in (limit, used))
+        return max(most - now + _rows(folder / "memory.stat").get(cached, 0), 0) >> 20
     except (OSError, ValueError):
-        return None  # no such limit: the file is not there, or says "max"
+        return None  # there is no such limit: the file is not there, or says "max"
+
+
+def _rows(path: Path) -> dict[str, int]:
+    """The file's lines, a name and a number each."""
+    words = [line.split() for line in path.read_text("ascii").splitlines()]
+    return {row[0]: int(row[1]) for row in words if len(row) > 1}

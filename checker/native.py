@@ -172,7 +172,7 @@ class _Run:
     def _stopped(self, ended: _Ended) -> Stop | None:
         """The stop of a search that was ended from outside: what it had counted by then is its last word."""
         if ended.code == OUT_OF_MEMORY:
-            return Stop("memory", self.memory_mb, ended.known[0])
+            return Stop("memory", 0, ended.known[0])
         return Stop("signal", -ended.code, ended.known[0]) if -ended.code in OUTSIDE else None
 
     def _read_progress(self, known: tuple[int, ...], stopped: Stop) -> None:
@@ -210,9 +210,13 @@ class _Run:
         for name, depth in zip(numbers.witnesses, result["witnesses"], strict=True):
             tally.witnesses[name] = None if depth < 0 else depth
         if result["stopped"] and not self.ended:
-            limits = {"max-states": tally.bounds.max_states, "max-depth": tally.bounds.max_depth or 0}
-            limit = limits.get(result["stopped"], self.memory_mb)
-            tally.stop = Stop(result["stopped"], limit, result["waiting"])
+            limits = {
+                "max-states": ("max-states", tally.bounds.max_states),
+                "max-depth": ("max-depth", tally.bounds.max_depth or 0),
+                "memory": ("memory", self.memory_mb),
+                "refused": ("memory", 0),
+            }
+            tally.stop = Stop(*limits[result["stopped"]], result["waiting"])
         self._violations(result)
 
     def _violations(self, result: dict[str, Any]) -> None:

@@ -76,8 +76,8 @@ def _program(text: str, build: _Build) -> Path:
             return build.program(text, folder)
         except OSError as problem:
             problems.append(f"{folder}: {problem.strerror or problem}")
-    raise NoCompiler("a compiled model can be kept nowhere (FALSEWORK_CACHE names another folder):\n  " +
-                     "\n  ".join(problems))  # fmt: skip
+    told = "; ".join(problems)
+    raise NoCompiler(f"a compiled model can be kept nowhere: {told} (FALSEWORK_CACHE names another folder)")
 
 
 def _private(folder: Path) -> None:

@@ -105,7 +105,7 @@ def _rest(result: Result) -> str:
 def _stop_text(stop: Stop) -> str:
     unit = " MB" if stop.bound == "memory" else ""
     left = number_of(stop.unexpanded, "state")
-    if stop.bound == "signal":
+    if not stop.chosen:
         return f"ended by {stop.ended} with {left} known and not looked at"
     return f"stopped by {_RAISE[stop.bound]} {stop.limit}{unit} with {left} not looked at"
 
@@ -176,10 +176,12 @@ def _engine_text(result: Result) -> str:
 
 
 def _advice(stop: Stop) -> str:
-    if stop.bound == "signal":
+    if not stop.chosen:
+        asked = "If the system ended it for want of memory, --memory MB stops it in time."
         return (
-            f"The compiled search was ended by {stop.ended}; the figures are those of its last word before.\n"
-            "No verdict was reached. If the system ended it for want of memory, --memory MB stops it in time."
+            f"The compiled search was ended by {stop.ended} and the figures are those of its last word.\n"
+            "No verdict was reached. "
+            + (asked if stop.bound == "signal" else "Make the model smaller: -D NAME=VALUE.")
         )
     option = _RAISE[stop.bound]
     smaller = ", or make the model smaller: -D NAME=VALUE" if stop.bound != "max-depth" else ""

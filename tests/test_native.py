@@ -97,7 +97,7 @@ def test_what_is_shipped_is_counted_as_fast_counts_it(cls: type[Model]) -> None:
         for threads in THREADS:
             tally = native(definition, bounds, threads=threads)
             assert told(tally) == interpreted
-        assert_traces_execute(definition, tally)
+            assert_traces_execute(definition, tally)
 
 
 @pytest.mark.slow

@@ -127,12 +127,14 @@ static size_t held(const part *p) {
     return p->seen.mapped + states * sizeof(state);
 }
 
-/* Room for so many successors, within the part's share of the memory; 0 where there is none. */
+/* Room for so many successors, within the part's share of the memory: 1, or why there is none. */
 static int reserve(part *p, size_t coming) {
     size_t own = held(p), share = p->all->memory / p->all->threads;
-    if (!table_reserve(&p->seen, coming, &own, share)) return 0;
+    int room = table_reserve(&p->seen, coming, &own, share);
+    if (room <= 0) return room;
     own += (room_for(&p->next, coming) - p->next.room) * sizeof(state);
-    return (share == 0 || own <= share) && box_grow(&p->next, coming);
+    if (share != 0 && own > share) return MEMORY_FULL;
+    return box_grow(&p->next, coming) ? 1 : MEMORY_REFUSED;
 }
 
 static void insert_all(part *p) {
@@ -140,8 +142,9 @@ static void insert_all(part *p) {
     word tag = (word)((all->depth + 1) & 3) << LEVEL_SHIFT;
     size_t coming = 0;
     for (unsigned from = 0; from < all->threads; from++) coming += all->parts[from].out[p->number].used;
-    if (!reserve(p, coming)) {
-        __atomic_store_n(&all->stop_memory, 1, __ATOMIC_RELAXED);
+    int room = reserve(p, coming);
+    if (room <= 0) {
+        __atomic_store_n(&all->no_room, room == MEMORY_FULL ? "memory" : "refused", __ATOMIC_RELAXED);
         return;
     }
     for (unsigned from = 0; from < all->threads; from++) insert_batch(p, &all->parts[from].out[p->number], tag);
@@ -245,11 +248,11 @@ static int next_level(search *all) {
     for (unsigned t = 0; t < all->threads; t++)
         for (unsigned f = 0; f < ALL_PROPERTIES; f++)
             if (all->parts[t].found[f].depth >= 0) *((int)f == AT_FAULT ? &fault : &broken) = 1;
-    return search_waiting(all) > 0 && !all->stop_memory && !fault && !(broken && !all->every);
+    return search_waiting(all) > 0 && !all->no_room && !fault && !(broken && !all->every);
 }
 
 static const char *stopped(const search *all) {
-    if (all->stop_memory) return "memory";
+    if (all->no_room) return all->no_room;
     if (all->max_depth >= 0 && (long)all->levels - 1 >= all->max_depth) return "max-depth";
     return all->max_states && all->states > all->max_states ? "max-states" : NULL;
 }
@@ -267,20 +270,20 @@ void search_run(search *all) {
     for (size_t i = 0; i < all->starts.used; i++) {
         const state *s = &all->starts.items[i];
         part *p = part_of(all, s);
-        if (!table_reserve(&p->seen, 1, &(size_t){0}, 0)) no_memory();
+        if (table_reserve(&p->seen, 1, &(size_t){0}, 0) <= 0) no_memory();
         box_reserve(&p->next, 1);
         insert_one(p, s, hash_of(s), 0);
     }
     while (next_level(all) && (all->stopped = stopped(all)) == NULL) {
         if (all->progress) report_progress(all);
-        while (!level_done(all) && !all->stop_memory) {
+        while (!level_done(all) && !all->no_room) {
             everyone(all, expand_some);
             everyone(all, insert_all);
         }
-        for (unsigned t = 0; t < all->threads && all->stop_memory; t++)
+        for (unsigned t = 0; t < all->threads && all->no_room; t++)
             all->left += all->parts[t].level.used - all->parts[t].begun;
     }
-    if (all->stop_memory) all->stopped = "memory";
+    if (all->no_room) all->stopped = all->no_room;
     all->quit = 1;
     if (all->threads > 1) {
         pthread_barrier_wait(&all->barrier);

@@ -51,7 +51,8 @@ struct search {
     uint64_t *level_sizes;
     size_t levels;
     box starts;
-    int stop_memory, quit;
+    const char *no_room; /* why a part could not grow, or NULL */
+    int quit;
     size_t left; /* states of a level that memory ended before they were expanded */
     const char *stopped; /* the bound that ended the search, or NULL */
     void (*job)(part *);

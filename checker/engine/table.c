@@ -91,9 +91,9 @@ static size_t larger(size_t room) { return bytes_for(room) < SMALL ? 2 * room : 
 int table_reserve(table *t, size_t more, size_t *mapped_total, size_t limit) {
     while ((t->used + more) * 16 > t->room * 13) { /* at most 13/16 full */
         size_t room = larger(t->room), bytes = bytes_for(room), old_room = t->room;
-        if (limit != 0 && *mapped_total + (bytes - t->mapped) > limit) return 0;
+        if (limit != 0 && *mapped_total + (bytes - t->mapped) > limit) return MEMORY_FULL;
         state *moved = extend(t, bytes);
-        if (moved == NULL) return 0;
+        if (moved == NULL) return MEMORY_REFUSED;
 #ifdef MADV_HUGEPAGE
         if (bytes >= 1u << 22) madvise(moved, bytes, MADV_HUGEPAGE);
 #endif

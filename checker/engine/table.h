@@ -15,6 +15,7 @@ typedef struct {
 } table;
 
 enum { SPILL = 4096 };
+enum { MEMORY_FULL = 0, MEMORY_REFUSED = -1 };
 
 /* Ends the run without a verdict: the program itself went wrong, or the machine refuses memory. */
 _Noreturn void fatal(const char *why);
@@ -22,7 +23,7 @@ _Noreturn void no_memory(void);
 
 int table_open(table *t, size_t room);
 void table_close(table *t);
-/* Makes the table larger where it is too full for `more` states; 0 if memory does not allow. */
+/* Makes the table a quarter larger until it has room for `more` states: 1, or MEMORY_FULL, or MEMORY_REFUSED. */
 int table_reserve(table *t, size_t more, size_t *mapped_total, size_t limit);
 
 static inline size_t place_of(const table *t, uint64_t hash) {
