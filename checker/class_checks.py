@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import inspect
 from collections.abc import Mapping
 from types import FunctionType
@@ -108,14 +109,14 @@ def _overrides_nothing(cls: type, name: str, value: object, known: set[str]) -> 
     import difflib
 
     near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
-    meant = (
-        f"{near[0]} = {value!r}"
-        if near
-        else f"one of: {', '.join(sorted(known)) or 'nothing to override here'}"
-    )
-    own = f"{name}: ClassVar[int] = {value!r}" if name.isupper() else f"{name}: <domain> = {value!r}"
-    found = f"{name} = {value!r} has no annotation and overrides nothing"
-    return DefinitionError("M006", name_line(cls, name), found, f"{meant}; or {own}, if it is new")
+    spelled = str(value) if isinstance(value, enum.Enum) else repr(value)
+    kind = f"ClassVar[{type(value).__name__}]" if name.isupper() else "<domain>"
+    write = f"{name}: {kind} = {spelled}"
+    if known:
+        meant = f"{near[0]} = {spelled}" if near else f"one of: {', '.join(sorted(known))}"
+        write = f"{meant}; or {write}, if it is new"
+    found = f"{name} = {spelled} has no annotation and overrides nothing"
+    return DefinitionError("M006", name_line(cls, name), found, write)
 
 
 def _plain_method(

@@ -6,12 +6,14 @@ annotated name, its actions the decorated methods, whose parameters over finite 
 
 from __future__ import annotations
 
+import functools
+import inspect
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType
-from typing import Any, TypeVar, cast, overload
+from typing import Any, ParamSpec, TypeVar, cast, overload
 
 from falsework.domains import (
     Below,
@@ -40,6 +42,7 @@ __all__ = [
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
+P = ParamSpec("P")
 Source = str | tuple[str, ...]
 
 deadlock = "deadlock"
@@ -81,7 +84,33 @@ def _misused(found: str, write: str) -> DefinitionError:
 
 
 def _named(value: object) -> str:
-    return getattr(value, "__name__", repr(value))
+    """The value as its source spells it: what has a name by its name."""
+    if type(value) in (list, tuple, set):
+        return (
+            f"{type(value).__name__} of {', '.join(map(_named, cast(Iterable[object], value))) or 'nothing'}"
+        )
+    return str(getattr(value, "__name__", repr(value)))
+
+
+def _with_arguments(name: str, example: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Makes what a decorator is not given, or is given amiss, an error that shows how it is used."""
+
+    def around(decorator: Callable[P, T]) -> Callable[P, T]:
+        signature = inspect.signature(decorator)
+
+        @functools.wraps(decorator)
+        def checked(*arguments: P.args, **options: P.kwargs) -> T:
+            try:
+                signature.bind(*arguments, **options)
+            except TypeError as problem:
+                bare = not options and len(arguments) == 1 and isinstance(arguments[0], type)
+                found = f"@{name} without parentheses" if bare else f"@{name}(…): {problem}"
+                raise _misused(found, example) from None
+            return decorator(*arguments, **options)
+
+        return checked
+
+    return around
 
 
 def _sources(source: Source) -> tuple[str, ...]:
@@ -89,7 +118,7 @@ def _sources(source: Source) -> tuple[str, ...]:
     if source == "":
         return ()
     if not isinstance(found, tuple) or not all(isinstance(rule, str) and rule for rule in found):
-        raise _misused(f"source={source!r}", 'source="RULE" or source=("RULE", "RULE")')
+        raise _misused(f"source={_named(source)}", 'source="RULE" or source=("RULE", "RULE")')
     return found
 
 
@@ -103,6 +132,7 @@ def _marked(function: F, mark: Mark) -> F:
 
 
 def _decorator(kind: str, doc: str) -> Any:
+    @_with_arguments(kind, f'@{kind}, or @{kind}(source="RULE")')
     def decorate(function: Any = None, /, *, source: Source = ()) -> Any:
         mark = Mark(kind, _sources(source))
         return _marked(function, mark) if function is not None else lambda method: _marked(method, mark)
@@ -143,12 +173,14 @@ terminal = cast(_Decorator, _decorator("terminal", "Where it is true the system 
 def invariant(function: F, /) -> F: ...
 @overload
 def invariant(*, on: Callable[..., Any] | None = None, source: Source = ()) -> Callable[[F], F]: ...
+@_with_arguments("invariant", "@invariant, or @invariant(on=action)")
 def invariant(function: Any = None, /, *, on: Callable[..., Any] | None = None, source: Source = ()) -> Any:
     """What holds of every state; with a parameter `before`, of every step; with `on`, of that action's."""
     mark = Mark("invariant", _sources(source), None if on is None else getattr(on, "__name__", repr(on)))
     return _marked(function, mark) if function is not None else lambda method: _marked(method, mark)
 
 
+@_with_arguments("rows", "@rows(CATALOGUE), which is a list of rows, built from data")
 def rows(catalog: Iterable[Row], *, source: Source = ()) -> Callable[[F], F]:
     """One action a row, named as the row and placed at its file and line; the parameter `row` is that row."""
     iterable: object = catalog
@@ -157,7 +189,8 @@ def rows(catalog: Iterable[Row], *, source: Source = ()) -> Callable[[F], F]:
     taken: tuple[Any, ...] = tuple(catalog)
     if odd := [row for row in taken if not isinstance(row, Row)]:
         raise _misused(
-            f"rows of a catalogue that holds {odd[0]!r}", "instances of Row, or of a frozen subclass of it"
+            f"rows of a catalogue that holds {_named(odd[0])}",
+            "instances of Row, or of a frozen subclass of it",
         )
     if not taken:
         raise _misused("rows of an empty catalogue", "at least one row: without one there is no action")
@@ -165,6 +198,9 @@ def rows(catalog: Iterable[Row], *, source: Source = ()) -> Callable[[F], F]:
     return lambda function: _marked(function, mark)
 
 
+@_with_arguments(
+    "twin", "@twin(breaks={Model.invariant: steps}), the steps as a check of the twin prints them"
+)
 def twin(
     *, breaks: Mapping[Any, int | None], within: type | None = None, source: Source = ()
 ) -> Callable[[C], C]:
@@ -181,6 +217,9 @@ def twin(
     return _with_role(Role("twin", dict(breaks), within, _sources(source)))
 
 
+@_with_arguments(
+    "configuration", "@configuration(holds=True), or breaks={Model.invariant: steps} in its place"
+)
 def configuration(
     *, holds: bool = False, breaks: Mapping[Any, int | None] | None = None, source: Source = ()
 ) -> Callable[[C], C]:

@@ -75,10 +75,21 @@ class Map(Generic[K, V]):
     __slots__ = ("_cells", "default")
 
     default: V
+    _cells: dict[K, V] | None
 
-    def __init__(self, default: V) -> None:
-        self.default = default
-        self._cells: dict[K, V] | None = None
+    if TYPE_CHECKING:
+
+        def __init__(self, default: V) -> None: ...
+
+    else:
+
+        def __init__(self, *given, **named) -> None:
+            if (len(given), set(named)) not in ((1, set()), (0, {"default"})):
+                found = "a Map without the value that every key starts with"
+                write = "Map(<value>), such as Map(None), Map(0) or Map(State.IDLE)"
+                raise DefinitionError("M026", place_of_caller(__file__), found, write)
+            self.default = given[0] if given else named["default"]
+            self._cells = None
 
     @classmethod
     def over(cls, keys: Iterable[K], default: V) -> Map[K, V]:
