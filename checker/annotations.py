@@ -38,6 +38,8 @@ MOST_KEYS = 100_000
 _UNBOUNDED = 'Annotated[int, Below("N")] or Annotated[int, Upto("N")], N being a constant of the class'
 _CELLS = "bool, a bounded int, an Enum, a Record, or one of these | None"
 _MUTABLE_VALUES = (list, dict, set, bytearray)
+_A_MEMBER_ITSELF = ("__eq__", "__ne__", "__hash__", "__bool__", "__len__", "__getattribute__")
+"""What every member of an Enum has alike, lest two engines differ in it."""
 
 
 class DomainProblem(Exception):
@@ -254,6 +256,12 @@ def _enum(cls: type[enum.Enum]) -> EnumOf:
         raise DomainProblem(
             f"the Enum {cls.__name__}, whose members are also of type {mixed}",
             "a plain Enum, so that a member equals itself alone",
+        )
+    above = [k for k in cls.__mro__ if k not in (enum.Enum, object)]
+    if odd := [name for name in _A_MEMBER_ITSELF for k in above if name in vars(k)]:
+        raise DomainProblem(
+            f"the Enum {cls.__name__}, which says itself what {odd[0]} of a member is",
+            "a plain Enum: a member is true, and equals itself alone",
         )
     if len(cls) == 0:
         raise DomainProblem(f"the Enum {cls.__name__}, which has no member", "at least one member")
