@@ -14,13 +14,15 @@ from pathlib import Path
 
 from falsework.accounting import DEFAULT_MAX_STATES
 from falsework.check import Failure, Outcome, check
-from falsework.cli_model import Target, add_model, targets
+from falsework.cli_model import Target, add_model, definition_at, targets
 from falsework.engines import ENGINES
 from falsework.errors import DefinitionError, InputError, NoCompiler, Refused
+from falsework.lower import lower
 from falsework.machine_limits import SHARE
 from falsework.progress import watch
 from falsework.report_check import check_document
 from falsework.report_output import add_output, emit, warn, width
+from falsework.report_text import refusal_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -106,6 +108,8 @@ def _asked(args: argparse.Namespace) -> str:
 
 def _outcome(target: Target, args: argparse.Namespace) -> Outcome:
     try:
+        if args.engine == "auto":
+            _say_if_slow(target)
         with watch(target.cls.__name__, quiet=args.quiet) as progress:
             result = check(
                 target.cls,
@@ -121,6 +125,15 @@ def _outcome(target: Target, args: argparse.Namespace) -> Outcome:
         return Failure(target.name, problem)
     result.name, result.configuration, result.command = target.name, target.configuration, target.command
     return result
+
+
+def _say_if_slow(target: Target) -> None:
+    """One line before a search that the fast engines refuse."""
+    definition = definition_at(target)
+    try:
+        lower(definition)
+    except Refused as refusal:
+        warn(refusal_line(definition.name, refusal))
 
 
 def _save(path: Path, outcomes: list[Outcome]) -> None:

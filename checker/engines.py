@@ -40,7 +40,7 @@ def search(
         if wanted in ("fast", "native"):
             raise
         if wanted == "auto":
-            why = f"fast refuses the model: {refusal.code} at {refusal.place}"
+            why = f"fast refuses the model: {refusal.line}"
             return _explore(definition, bounds, progress), "explore", why
     if wanted == "explore":
         return _explore(definition, bounds, progress), "explore", "asked for"

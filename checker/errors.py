@@ -68,6 +68,11 @@ class DefinitionError(_Numbered):
 class Refused(_Numbered):
     """A construct outside the subset that lowering understands; the class itself still runs."""
 
+    @property
+    def line(self) -> str:
+        """All of it in one line."""
+        return f"{self.code} at {self.place}: {self.found}; write: {self.write}"
+
 
 class InputError(FalseworkError):
     """A name, a file or an option that cannot be used as given."""

@@ -8,7 +8,7 @@ is broken, as many edges as `explore` counts states and transitions.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -46,8 +46,17 @@ class Reached:
         return list(itertools.chain.from_iterable(self.levels))
 
 
-def reached(definition: Definition, limit: int = DEFAULT_LIMIT, *, edges: bool = True) -> Reached:
-    """The whole model, breadth first; raises InputError above the limit, Faulted where the model faults."""
+def reached(
+    definition: Definition,
+    limit: int = DEFAULT_LIMIT,
+    *,
+    edges: bool = True,
+    look: Callable[[list[State]], None] | None = None,
+) -> Reached:
+    """The whole model, breadth first; raises InputError above the limit, Faulted where the model faults.
+
+    `look` is called with each level before it is expanded, and may stop the search by raising.
+    """
     found = Reached(definition)
     labels = [(action, list(instances(definition, action))) for action in definition.actions]
     known: set[State] = set()
@@ -61,6 +70,8 @@ def reached(definition: Definition, limit: int = DEFAULT_LIMIT, *, edges: bool =
         if len(known) > limit:
             raise InputError(f"{definition.name} has more than {limit:,} states; {len(known):,} were reached")
         found.levels.append(level)
+        if look is not None:
+            look(level)
         fresh: list[State] = []
         for before in level:
             broken = tuple(broken_in(definition, before))

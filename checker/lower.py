@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -116,6 +116,7 @@ class Lowered:
     invariants: tuple[Predicate, ...]
     witnesses: tuple[Predicate, ...]
     terminals: tuple[Predicate, ...]
+    silent: tuple[tuple[Guard, ...], ...] = ()  # the guards of each instance that is never enabled
 
     def text(self) -> str:
         """The canonical text of the lowered model."""
@@ -183,6 +184,7 @@ class _Lowering:
     def lowered(self) -> Lowered:
         definition = self.definition
         made: list[Instance] = []
+        silent: list[tuple[Guard, ...]] = []
         for action in definition.actions:
             for number, label in enumerate(instances(definition, action)):
                 if len(made) >= MOST_INSTANCES:
@@ -192,13 +194,17 @@ class _Lowering:
                         f"more than {MOST_INSTANCES} instances of actions",
                         "smaller parameter domains",
                     )
-                with suppress(NeverEnabled), _refusals(action.name, action.place):
-                    made.append(self.instance(action, label, number))
+                with _refusals(action.name, action.place):
+                    try:
+                        made.append(self.instance(action, label, number))
+                    except NeverEnabled as never:
+                        silent.append(never.guards)
         return Lowered(
             definition, self.pool, tuple(self.pool.slots), tuple(made),
             tuple(self.predicate(p) for p in definition.invariants if p.kind == "state"),
             tuple(self.predicate(p) for p in definition.witnesses),
             tuple(self.predicate(p) for p in definition.terminals),
+            tuple(silent),
         )  # fmt: skip
 
     # --- states

@@ -15,8 +15,8 @@ from falsework.language import PremiseSite
 from falsework.lower_values import Inst, Items, Mismatch, Num, Option, SymbolicState, Value, choose, zero
 
 
-class NeverEnabled(Exception):
-    """The instance's guards are false whatever the state."""
+Site = tuple[Place, int]
+"""Where a conjunct of a guard stands: its place and its column."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,20 @@ class Guard:
     node: Node
     place: Place
     text: str = ""
+    column: int = -1
+
+    @property
+    def site(self) -> Site:
+        """Where it stands, told apart from others on its line."""
+        return self.place, self.column
 
 
-Site = tuple[Place, int]
-"""Where a conjunct of a guard stands: its place and its column."""
+class NeverEnabled(Exception):
+    """The instance's guards are false whatever the state: these, up to the one that always is."""
+
+    def __init__(self, guards: tuple[Guard, ...]) -> None:
+        self.guards = guards
+        super().__init__(guards)
 
 
 @dataclass(eq=False)
@@ -124,11 +134,10 @@ class Context:
         whole = self.pool.implies(self.path(), condition)
         if whole is self.pool.true:
             return
-        if whole is self.pool.false and all(
-            guard.kind == "require" for guard in (*self.guards, Guard(kind, whole, Place("")))
-        ):
-            raise NeverEnabled
-        self.guards.append(Guard(kind, whole, self.place(node), text))
+        guard = Guard(kind, whole, self.place(node), text, getattr(node, "col_offset", -1))
+        self.guards.append(guard)
+        if whole is self.pool.false and all(each.kind == "require" for each in self.guards):
+            raise NeverEnabled(tuple(self.guards))
         self.facts = self.facts.given(whole).given(condition)
 
     def fault(self, condition: Node, node: ast.AST, text: str) -> None:

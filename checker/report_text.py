@@ -78,7 +78,7 @@ def headline(result: Result) -> str:
         )
         return f"{verdict.value}  {who}   {bounds} · {number_of(tally.states, 'state')} · {_rest(result)}"
     if verdict is Verdict.INCOMPLETE and tally.stop is not None:
-        return f"{verdict.value}  {who}   {_stop_text(tally.stop)} · {_rest(result)}"
+        return f"{verdict.value}  {who}   {stop_text(tally.stop)} · {_rest(result)}"
     return f"{verdict.value}  {who}   {_finding_line(result)}"
 
 
@@ -102,7 +102,8 @@ def _rest(result: Result) -> str:
     return f"{depth} · {asked} · {result.engine}, {tally.seconds:.2f} s"
 
 
-def _stop_text(stop: Stop) -> str:
+def stop_text(stop: Stop) -> str:
+    """What stopped the search, and how much it left."""
     unit = " MB" if stop.bound == "memory" else ""
     left = number_of(stop.unexpanded, "state")
     if not stop.chosen:
@@ -163,7 +164,7 @@ def details(result: Result, *, width: int = 100, verbose: bool = False) -> str:
     blocks += ["\n".join(findings)] if findings else []
     blocks += [_fault_text(result, width)] if result.tally.fault is not None else []
     if result.verdict is Verdict.INCOMPLETE and result.tally.stop is not None:
-        blocks.append(_advice(result.tally.stop))
+        blocks.append(stop_advice(result.tally.stop))
     if verbose:
         blocks.append(coverage_text(result))
     elif result.why.startswith("fast refuses"):
@@ -171,11 +172,18 @@ def details(result: Result, *, width: int = 100, verbose: bool = False) -> str:
     return "\n\n".join(filter(None, blocks))
 
 
+def refusal_line(name: str, refusal: Refused) -> str:
+    """Said before a search that takes long for a reason which the model's author can mend."""
+    return f"falsework: {name} is executed on the class, which is far slower: {refusal.line}"
+
+
 def _engine_text(result: Result) -> str:
-    return f"engine: {result.engine} ({result.why})"
+    why, _, write = result.why.partition("; write: ")
+    return f"engine: {result.engine} ({why})" + (f"\n  write: {write}" if write else "")
 
 
-def _advice(stop: Stop) -> str:
+def stop_advice(stop: Stop) -> str:
+    """What that says of the rest, and how to get further."""
     if not stop.chosen:
         asked = "If the system ended it for want of memory, --memory MB stops it in time."
         return (

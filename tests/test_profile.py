@@ -2,11 +2,13 @@
 
 import pytest
 
+import lowering_corners as corners
 import models_for_reports as models
 import models_for_walks as small
 from falsework.definition import definition_of
-from falsework.errors import InputError
+from falsework.errors import Refused
 from falsework.explore import explore
+from falsework.language import Model
 from falsework.profile import profile
 
 
@@ -58,6 +60,34 @@ def test_every_disabled_instance_is_laid_to_a_guard() -> None:
     assert decided == tally.states * instances - tally.transitions
 
 
-def test_more_states_than_the_limit_are_refused() -> None:
-    with pytest.raises(InputError, match="more than 80 states"):
-        profile(definition_of(models.Lease), limit=80)
+ALIKE = [
+    small.Idle, models.Lease, models.StoreWithoutFencing, models.Stuck, models.NeverFires, models.Bounded,
+    models.Journal, models.Overflow, models.WitnessNotReached, corners.PopInAPlace, corners.ScalarsOfAllKinds,
+    corners.BoundBeforeRequire, corners.RecordsInARow, corners.SymbolicRanges, corners.CollectionsMadeAnew,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("cls", ALIKE)
+def test_packed_states_and_the_class_are_counted_alike(
+    cls: type[Model], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    definition = definition_of(cls)
+    words = profile(definition)
+    assert words.refusal is None
+    refusal = Refused("P000", None, "asked for by the test", "nothing")
+
+    def refuse(*_: object) -> None:
+        raise refusal
+
+    monkeypatch.setattr("falsework.profile_words.profile_words", refuse)
+    by_class = profile(definition)
+    assert by_class.refusal is refusal
+    for name in ("states", "levels", "variables", "guards", "fired", "duplicates", "unexplained"):
+        assert getattr(words, name) == getattr(by_class, name), name
+
+
+def test_a_search_that_is_stopped_counts_nothing_else() -> None:
+    made = profile(definition_of(models.Lease), max_states=80)
+    assert made.stop is not None
+    assert (made.stop.bound, made.stop.limit) == ("max-states", 80)
+    assert (made.variables, made.guards) == ([], [])
