@@ -14,7 +14,6 @@ from falsework.ir import Facts, Node, Pool
 from falsework.language import PremiseSite
 from falsework.lower_values import Inst, Items, Mismatch, Num, Option, SymbolicState, Value, choose, zero
 
-
 Site = tuple[Place, int]
 """Where a conjunct of a guard stands: its place and its column."""
 
