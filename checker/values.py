@@ -28,7 +28,8 @@ class Record:
     """A frozen record of scalars, options and records; change it with `replace`."""
 
     def __init_subclass__(cls) -> None:
-        odd = [name for name in _FROM_THE_FIELDS if name in vars(cls)]
+        above = [k for k in cls.__mro__ if k is cls or (not issubclass(k, Record) and k is not object)]
+        odd = [name for name in _FROM_THE_FIELDS for k in above if name in vars(k)]
         try:
             dataclasses.dataclass(frozen=True)(cls)
         except (TypeError, ValueError) as problem:
