@@ -24,6 +24,7 @@ from falsework.lower import lower
 from falsework.models.classics.two_phase_commit import TwoPhaseCommit
 from falsework.naming import with_constants
 from falsework.native import native
+from falsework.native_build import program
 from falsework.verdict import Verdict
 
 NAME = "classics.two_phase_commit"
@@ -120,7 +121,7 @@ def test_an_interrupted_search_leaves_no_process_behind(problem: type[BaseExcept
 
 
 def test_a_search_ends_when_the_process_that_wants_it_is_killed() -> None:
-    program = """
+    text = """
 import os, signal
 from test_native_ends import children, managers, native
 def die(*_):
@@ -130,7 +131,7 @@ native(managers(8), progress=die)
 """
     ctypes.CDLL(None).prctl(SET_CHILD_SUBREAPER, 1)  # orphans become children of this process
     try:
-        command = [sys.executable, "-c", program]
+        command = [sys.executable, "-c", text]
         done = subprocess.run(command, cwd=Path(__file__).parent, stdout=subprocess.PIPE, check=False)
         assert done.returncode == -signal.SIGKILL
         for orphan in map(int, done.stdout.split()):
@@ -229,9 +230,8 @@ def test_a_system_that_refuses_memory_ends_the_search_likewise(
     kilobytes: int, instead: Callable[[str], None]
 ) -> None:
     """Below what the program needs to begin with, above that, and in the midst of the search."""
-    real = native_module.program
     limited = native_module._Run(lower(managers(9)), Bounds(), None, 1).source
-    path = real(limited.text, limited.words.count)
+    path = program(limited.text, limited.words.count)
     instead(f'ulimit -v {kilobytes}; exec {path} "$@"')
     tally = native(managers(9), Bounds(max_states=20_000_000), threads=1)
     assert tally.stop is not None
