@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
+import resource
 import signal
 import subprocess
 import time
@@ -49,8 +49,8 @@ def native(
 
 
 def _children() -> float:
-    times = os.times()
-    return times.children_user + times.children_system
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @dataclass(frozen=True)

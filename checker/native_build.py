@@ -193,7 +193,7 @@ def _kept(folder: Path, name: str) -> Path | None:
     """The file of that name whose content is what its own name says; a damaged one is thrown away."""
     for path in folder.glob(f"{name}-*"):
         try:
-            if path.name == f"{name}-{_digest(path.read_bytes())}":
+            if path.stem == f"{name}-{_digest(path.read_bytes())}":
                 return path
             path.unlink()
         except OSError:
@@ -202,8 +202,8 @@ def _kept(folder: Path, name: str) -> Path | None:
 
 
 def _keep(made: Path, folder: Path, name: str) -> Path:
-    """Moved into place in one step."""
-    return made.replace(folder / f"{name}-{_digest(made.read_bytes())}")
+    """Moved into place in one step; it keeps its extension, by which some compilers know what it is."""
+    return made.replace(folder / f"{name}-{_digest(made.read_bytes())}{made.suffix}")
 
 
 def _sweep(folder: Path) -> None:

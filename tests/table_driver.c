@@ -130,7 +130,8 @@ int main(int argc, char **argv) {
         ended = table_reserve(&t, more, &total, limit) - 1;
     expect(ended == MEMORY_FULL - 1, "growth ends at the limit");
     expect(total == limit && t.mapped == total, "and nothing has changed then");
-    for (size_t i = 0; i < n; i++) expect(table_find(&t, &all[i], hash_of(&all[i]))->w[0] >= TAKEN, "nor is lost");
+    for (size_t i = 0; i < n; i++)
+        expect(table_find(&t, &all[i], hash_of(&all[i]))->w[0] >= TAKEN, "nor is lost");
     table_close(&t);
     free(all);
     return 0;

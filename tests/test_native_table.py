@@ -26,7 +26,7 @@ DRIVER = Path(__file__).with_name("table_driver.c")
 
 @pytest.fixture(scope="module")
 def driven(tmp_path_factory: pytest.TempPathFactory) -> Driven:
-    """Runs the driver for states of so many words under sanitizers: its figures, or an error with what failed."""
+    """Runs the driver for states of so many words under sanitizers."""
     folder = tmp_path_factory.mktemp("table")
 
     @functools.cache
