@@ -15,7 +15,6 @@ CASES = cases()
 ROOT = Path(__file__).resolve().parent.parent
 ELSEWHERE = {
     "M001": "a source that cannot be read has no file to be written in: below",
-    "M034": "the identity of numbers takes the kinds of both sides: test_refusals.py",
     "M016": "comparing an Elapsed with what exceeds its cap takes intervals: test_refusals.py",
 }
 
@@ -92,6 +91,64 @@ def test_a_mistake_is_met_again_each_time(tmp_path: Path) -> None:
             definition_of(module.Bad)
     with pytest.raises(DefinitionError, match="M003"):
         module.Bad()
+
+
+KNOWN_AFTER_ALL = """
+class Wide(Record):
+    colour: Colour | None = None
+
+
+class Names(Door):
+    worn: Wide | None = None
+    last: Number | None = None
+
+    def newest(self) -> Number | None:
+        return self.last
+
+    @action
+    def turn(self, key: Number) -> None:
+        import functools as tools
+        require(all(held or other == key for other, held in self.held.items()))
+        require((least := min([one for one in self.waiting], default=0)) <= key)
+        require(tools.reduce(lambda sum_so_far, one: sum_so_far + one, [1, 2]) == 3)
+        given(self.newest())
+        worn = self.worn
+        colour: "NoSuchName" = None if worn is None else worn.colour
+        match self.issued:
+            case 0 as none_yet:
+                self.issued = none_yet
+            case several:
+                self.issued = several
+        try:
+            self.shut = least == key
+        except ValueError as problem:
+            raise problem
+        require_later = LATER
+
+    @invariant
+    def of_a_class(self) -> bool:
+        return __class__ is not None and self.wing.colour is not Colour.GREEN and self.shut is True
+
+
+class Narrower(Names):
+    last: Number = 0
+
+    def newest(self) -> Number:
+        return 0
+
+    @action
+    def forget(self) -> None:
+        given(self.last if self.shut else None)
+
+
+LATER = 3
+"""
+
+
+def test_a_name_that_something_binds_is_no_mistake(tmp_path: Path) -> None:
+    module = module_of(tmp_path / "model.py", DOOR + KNOWN_AFTER_ALL)
+    for cls in (module.Names, module.Narrower):
+        assert [action.name for action in definition_of(cls).actions][:3] == ["open", "close", "turn"]
 
 
 # --- the table of the errors -------------------------------------------------------------------
