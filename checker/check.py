@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from falsework.accounting import DEFAULT_MAX_STATES, Bounds, PremiseKey, Progress, Tally, Violation
-from falsework.definition import Definition, definition_of
+from falsework.definition import Definition, definition_now
 from falsework.engines import search
 from falsework.errors import CutByBound, FalseworkError, InputError, ModelFault, Place, display_file
 from falsework.judge import broken_by, broken_in, judge
@@ -122,7 +122,7 @@ def check(
     where a compiled search cannot be made or fails. `every` goes on after a violation and finds the whole
     broken set; `threads` are those of a compiled search.
     """
-    definition = definition_of(with_constants(model, constants) if constants else model)
+    definition = definition_now(with_constants(model, constants) if constants else model)
     bounds = Bounds(max_states, max_depth, memory_mb, every)
     tally, used, why = search(definition, engine, bounds, progress, threads=threads)
     asked = asked_of(definition)

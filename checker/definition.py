@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import enum
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from types import FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, ClassVar, get_origin
 
 from falsework.annotations import DomainProblem, resolve
@@ -114,8 +115,55 @@ def definition_of(cls: type[Model]) -> Definition:
     if found is None:
         with deep():
             found = _gather(cls)
+        found.__dict__["_read"] = what_is_read(cls)
         cls.__falsework_definition__ = found  # type: ignore[attr-defined]
     return typing.cast(Definition, found)
+
+
+def definition_now(cls: type[Model]) -> Definition:
+    """The definition, gathered anew if the class or a name that its methods read was bound anew since."""
+    found = definition_of(cls)
+    read, known = what_is_read(cls), found.__dict__["_read"]
+    if len(read) != len(known) or any(now is not before for now, before in zip(read, known, strict=True)):
+        del cls.__falsework_definition__  # type: ignore[attr-defined]
+        found = definition_of(cls)
+    return found
+
+
+def what_is_read(cls: type[Model]) -> list[object]:
+    """Everything that the classes and their methods' names stand for: what a definition was made from."""
+    found: list[object] = []
+    waiting: list[FunctionType] = []
+    for k in model_classes(cls):
+        for name, value in vars(k).items():
+            if not name.startswith("__"):
+                found += [name, value]
+                waiting += [value] if isinstance(value, FunctionType) else []
+    modules = {k.__module__ for k in model_classes(cls)}
+    for function in waiting:  # grows by the functions beside the model that are met
+        for value in _read_by(function):
+            found.append(value)
+            beside = isinstance(value, FunctionType) and value.__module__ in modules
+            if beside and value not in waiting:
+                waiting.append(value)
+    return found
+
+
+def _read_by(function: FunctionType) -> Iterator[Any]:
+    """The values of the names in the function's code, the attributes of modules too, and of its closure."""
+    codes = [function.__code__]
+    for code in codes:
+        codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    names = [name for code in codes for name in code.co_names]
+    yield function.__code__
+    for name in names:
+        value = function.__globals__.get(name)
+        yield value
+        if isinstance(value, ModuleType):
+            yield from (vars(value).get(other) for other in names)
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # not bound yet
+            yield cell.cell_contents
 
 
 def _gather(cls: type[Model]) -> Definition:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from falsework.definition import Action, Definition, definition_of
+from falsework.definition import Action, Definition, definition_now
 from falsework.domains import spell
 from falsework.errors import CutByBound, InputError
 from falsework.judge import broken_by, broken_in, judge
@@ -120,7 +120,7 @@ def state_graph(model: type[Model] | Definition, limit: int = DEFAULT_LIMIT) -> 
     """
     import networkx as nx
 
-    definition = model if isinstance(model, Definition) else definition_of(model)
+    definition = model if isinstance(model, Definition) else definition_now(model)
     found = reached(definition, limit)
     graph: nx.MultiDiGraph[State] = nx.MultiDiGraph(
         model=definition.path, digest=definition.digest, cuts=found.cuts, broken_steps=found.broken_steps

@@ -21,7 +21,7 @@ from hypothesis.strategies import integers
 
 from falsework.accounting import Bounds, Tally, Violation
 from falsework.check import Finding, Result, asked_of, confirm
-from falsework.definition import Action, Definition, definition_of
+from falsework.definition import Action, Definition, definition_now
 from falsework.errors import CutByBound, InputError, ModelFault, Place
 from falsework.judge import applies, judge, step_arguments
 from falsework.language import Model, deadlock, values_stay_in_domain
@@ -355,7 +355,7 @@ def machine(
     """
     from falsework.tracefile import executed, parsed
 
-    definition = definition_of(with_constants(model, constants) if constants else model)
+    definition = definition_now(with_constants(model, constants) if constants else model)
     if not definition.invariants:
         raise InputError(f"{definition.name} declares no invariant, so no walk could break one")
     if steps < 1:

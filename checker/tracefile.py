@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from falsework.check import Result, broken_at_the_end
-from falsework.definition import Action, Definition, definition_of
+from falsework.definition import Action, Definition, definition_now
 from falsework.domains import Bool, Domain, EnumOf, Int, OptionOf, RecordOf, TupleOf, spell
 from falsework.errors import CutByBound, InputError
 from falsework.language import Model
@@ -307,7 +307,7 @@ def replay(model: type[Model], steps: str) -> list[Taken]:
 
     Raises InputError at the first step that cannot be taken, and says which guard is false there.
     """
-    definition = definition_of(model)
+    definition = definition_now(model)
     return list(executed(definition, parsed(definition, steps)))
 
 

@@ -4,7 +4,7 @@ import importlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import pytest
 
@@ -16,7 +16,7 @@ from falsework.check import Result, confirm
 from falsework.definition import Definition, definition_of
 from falsework.errors import InputError, ModelFault
 from falsework.explore import explore
-from falsework.language import Model, Upto, action, invariant
+from falsework.language import Model, Upto, action, invariant, require
 from falsework.trace import Label, Trace
 from falsework.verdict import Verdict
 
@@ -184,6 +184,59 @@ def test_what_lies_outside_is_told_of_its_own_violation_alone(engine: str) -> No
         "values_stay_in_domain": ("move(0)", "level = 3"),
         "is_high": ("move(1)", ""),
     }
+
+
+HEIGHT = 2
+
+
+class Climbing(Model):
+    """Climbs as far as three guards let it, each of which a test may take away."""
+
+    LIMIT: ClassVar[int] = 2
+    level: Annotated[int, Upto(9)] = 0
+
+    def may_climb(self, to: int) -> bool:
+        return to <= self.LIMIT and to <= HEIGHT
+
+    @action
+    def climb(self, to: Annotated[int, Upto(9)]) -> None:
+        require(self.may_climb(to))
+        self.level = to
+
+    @invariant
+    def is_low(self) -> bool:
+        return self.level <= 2
+
+
+def may_climb(self: Climbing, to: int) -> bool:
+    return True
+
+
+@action
+def climb(self: Climbing, to: Annotated[int, Upto(9)]) -> None:
+    self.level = to
+
+
+@pytest.mark.parametrize("engine", ["explore", "fast", "native"])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"may_climb": may_climb},
+        {"climb": climb},
+        {"level": 3},
+        {"LIMIT": 3, "HEIGHT": 3},
+    ],
+    ids=["helper", "action", "initial", "constants"],
+)
+def test_what_is_changed_between_two_checks_is_seen(
+    engine: str, changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(2):
+        assert check(Climbing, engine=engine).verdict is Verdict.HOLDS
+        with monkeypatch.context() as patch:
+            for name, value in changes.items():
+                patch.setattr(sys.modules[__name__] if name == "HEIGHT" else Climbing, name, value)
+            assert set(check(Climbing, engine=engine).broken) == {"is_low"}
 
 
 def test_a_result_reads_as_the_command_line_says_it() -> None:
