@@ -8,6 +8,7 @@ from falsework.accounting import PremiseKey
 from falsework.emit_c import CBody, CPrinter, Words
 from falsework.errors import Place
 from falsework.lower import Instance, Lowered, Predicate
+from falsework.source import deep
 
 _HEAD = """/* Printed from {name}; every line of it can be printed again. */
 #include "engine.h"
@@ -46,6 +47,10 @@ class ModelSource:
     """The text, with the numbers that its results are read by."""
 
     def __init__(self, lowered: Lowered) -> None:
+        with deep():
+            self._print(lowered)
+
+    def _print(self, lowered: Lowered) -> None:
         self.lowered = lowered
         self.pool = lowered.pool
         self.words = Words(lowered)

@@ -25,6 +25,8 @@ SOURCES = ("table.c", "search.c", "trace.c", "main.c")
 HEADERS = ("engine.h", "table.h", "search.h")
 FLAGS: tuple[str, ...] = ("-std=gnu11", "-O2", "-march=native", "-Wall", "-Wextra", "-pthread")
 """A warning is no error here: a compiler that is not yet known must not take the engine away."""
+NESTED = ("-fbracket-depth=32768",)
+"""Clang, and zig with it, takes expressions for a mistake that nest more than 256 deep, unless it is told."""
 FORGOTTEN = 3600.0
 """Seconds after which a folder that somebody was building in is nobody's."""
 
@@ -91,15 +93,19 @@ def _private(folder: Path) -> None:
 
 
 @cache
-def _identity(compiler: tuple[str, ...], flags: tuple[str, ...], words: int) -> str:
-    """What a program depends on beside the model: compiler, processor, flags and the core's own text."""
+def _version(compiler: tuple[str, ...]) -> bytes:
     try:
-        done = subprocess.run([*compiler, "--version"], capture_output=True, check=False)
+        return subprocess.run([*compiler, "--version"], capture_output=True, check=False).stdout
     except OSError as problem:
         raise NoCompiler(f"{compiler[0]} cannot be run: {problem.strerror}") from None
+
+
+@cache
+def _identity(compiler: tuple[str, ...], flags: tuple[str, ...], words: int) -> str:
+    """What a program depends on beside the model: compiler, processor, flags and the core's own text."""
     core = [(CORE / name).read_bytes() for name in (*HEADERS, *SOURCES)]
     asked = f"{shlex.join(compiler)}\n{shlex.join(flags)}\n{words}\n{_processor()}\n"
-    return _digest(b"\0".join([done.stdout, asked.encode(), *core]))
+    return _digest(b"\0".join([_version(compiler), asked.encode(), *core]))
 
 
 def _processor() -> str:
@@ -120,9 +126,9 @@ class _Build:
 
     def __init__(self, compiler: tuple[str, ...], flags: tuple[str, ...], words: int) -> None:
         self.compiler = compiler
-        self.flags = flags
+        self.flags = (*flags, *(NESTED if b"clang" in _version(compiler) else ()))
         self.words = words
-        self.identity = _identity(compiler, flags, words)
+        self.identity = _identity(compiler, self.flags, words)
 
     def program(self, text: str, folder: Path) -> Path:
         """Kept, or compiled now; raises OSError where the folder does not serve."""

@@ -1,5 +1,6 @@
 """What is printed as C: its text to the letter, its numbers, and states of several words."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import Path
@@ -274,3 +275,37 @@ def test_a_read_that_a_guard_prevents_is_not_made_in_c_either() -> None:
     assert found.counts() == explore(definition, every).counts()
     # All 41 places can be stood at; each of ten cells can be 1, and the bound cuts at a sum of 2.
     assert found.states > 41 * 10
+
+
+class Warehouse(Model):
+    """A cell is chosen among four hundred by a number in the state, which C spells as so many conditions."""
+
+    CELLS: ClassVar[int] = 400
+
+    cells: Map[Annotated[int, Upto("CELLS")], Annotated[int, Upto(6)]] = Map(0)
+    at: Annotated[int, Upto("CELLS")] = 0
+
+    @action
+    def move(self) -> None:
+        self.at = (self.at + 133) % 399
+
+    @action
+    def write(self) -> None:
+        require(self.cells[self.at] < 2)
+        bound(sum(self.cells.values()) < 2)
+        self.cells[self.at] = self.cells[self.at] + 1
+
+    @invariant
+    def little_is_stored(self) -> bool:
+        return sum(self.cells.values()) < 3
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_a_choice_among_many_cells_is_compiled(compiler: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    monkeypatch.setenv("CC", compiler)
+    definition = definition_of(Warehouse)
+    # Three places are stood at: nothing, one or two written there, the two at one place or at two.
+    assert native(definition).states == 3 * (1 + 3 + 6)
+    assert native(definition).counts() == fast(definition).counts()

@@ -48,18 +48,20 @@ static state *free_from(const table *t, uint64_t hash) {
     return at;
 }
 
-/* Free places must be seen by a search from a state's own place on, so a state may only move up past places that are
- * already final. Near the start the distances are too small for that, and in a long cluster a state's new place may lie
- * below its old one: those few states are put aside and enter at the end, when all others are final. A state is at
- * least a third of its own place further up after growth, so past ASIDE only a cluster of ASIDE / 4 places less a block
- * holds such states; at 13/16 full the longest of 10^9 well-mixed hashes is below 2,000. The hash maps one-word states one to one, so
- * that many states near one place can be made only on purpose.
+enum { ASIDE = 4 * SPILL, MOST_ASIDE = 2 * ASIDE, BLOCK = 256 };
+
+/* Free places must be seen by a search from a state's own place on, so a state may only move up past
+ * places that are already final. Near the start the distances are too small for that, and in a long
+ * cluster a state's new place may lie below its old one: those few states are put aside and enter at the
+ * end, when all others are final. A state is at least a third of its own place further up after growth, so
+ * past ASIDE only a cluster of ASIDE / 4 places less a block holds such states; at 13/16 full the longest
+ * of 10^9 well-mixed hashes is below 2,000. The hash maps states of one word one to one, so that many of
+ * them near one place are made on purpose.
  *
- * Nothing enters past the end: of the states from any place on, the new table has at most as many beyond its last
- * place as the old one had, give or take one for rounding, and the last two slots of a table stay free. */
-static int spread(table *t, size_t old_room) {
-    enum { ASIDE = 4 * SPILL, BLOCK = 256 };
-    static _Thread_local state aside[2 * ASIDE];
+ * Nothing enters past the end: of the states from any place on, the new table has at most as many beyond
+ * its last place as the old one had, give or take one for rounding, and the last two slots of a table stay
+ * free. */
+static int spread(table *t, size_t old_room, state *aside) {
     state taken[BLOCK + 1];
     uint64_t hashes[BLOCK];
     size_t end = old_room + SPILL, low = end < ASIDE ? end : ASIDE, kept = 0;
@@ -77,7 +79,7 @@ static int spread(table *t, size_t old_room) {
                 *free_from(t, hashes[i]) = taken[i];
                 continue;
             }
-            if (kept == 2 * ASIDE) return 0;
+            if (kept == MOST_ASIDE) return 0;
             aside[kept++] = taken[i];
         }
     }
@@ -88,8 +90,10 @@ static int spread(table *t, size_t old_room) {
 /* Twice as large while that is little, then by a third: growth costs time, and empty places cost memory. */
 static size_t larger(size_t room) { return bytes_for(room) < SMALL ? 2 * room : room + room / 3; }
 
-int table_reserve(table *t, size_t more, size_t *mapped_total, size_t limit) {
-    while ((t->used + more) * 16 > t->room * 13) { /* at most 13/16 full */
+static int too_full(const table *t, size_t more) { return (t->used + more) * 16 > t->room * 13; }
+
+static int grow(table *t, size_t more, size_t *mapped_total, size_t limit, state *aside) {
+    while (too_full(t, more)) {
         size_t room = larger(t->room), bytes = bytes_for(room), old_room = t->room;
         if (limit != 0 && *mapped_total + (bytes - t->mapped) > limit) return MEMORY_FULL;
         state *moved = extend(t, bytes);
@@ -101,7 +105,17 @@ int table_reserve(table *t, size_t more, size_t *mapped_total, size_t limit) {
         t->slots = moved;
         t->mapped = bytes;
         t->room = room;
-        if (!spread(t, old_room)) fatal("the table of states grew out of order");
+        if (!spread(t, old_room, aside)) fatal("the table of states grew out of order");
     }
     return 1;
+}
+
+int table_reserve(table *t, size_t more, size_t *mapped_total, size_t limit) {
+    if (!too_full(t, more)) return 1;
+    size_t bytes = MOST_ASIDE * sizeof(state);
+    state *aside = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (aside == MAP_FAILED) return MEMORY_REFUSED;
+    int grown = grow(t, more, mapped_total, limit, aside);
+    munmap(aside, bytes);
+    return grown;
 }
