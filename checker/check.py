@@ -196,7 +196,7 @@ def _findings(result: Result) -> list[Finding]:
     if not definition.invariants:
         text = f"{definition.name} declares no invariant, so nothing was asked of its states"
         found.append(Finding("no-invariant", text, definition.place, definition.name))
-    if result.decided:
+    if result.decided and not tally.violations:  # a violating state leads nowhere: what it hides is not told
         found += _vacuities(result)
     return found + [
         Finding("bound-cut", f"the bound cut {_times(times)}", place) for place, times in tally.cuts.items()

@@ -54,6 +54,7 @@ def add_setting(parser: argparse.ArgumentParser) -> None:
         "-D",
         dest="constants",
         metavar="NAME=VALUE",
+        type=constant,
         action="append",
         default=[],
         help="another value of a constant; may be repeated",
@@ -110,7 +111,7 @@ def _target(name: str, cls: type[Model], config: str | None, constants: Sequence
         k for k in chosen.__mro__ if (role := role_of(k)) is not None and role.kind == "configuration"
     ]
     values: dict[str, str] = {}
-    for name_of, value in map(_constant, constants):
+    for name_of, _, value in (text.partition("=") for text in constants):
         if name_of in values:
             raise FalseworkError(f"-D {name_of} is given twice: {values[name_of]} and {value}")
         values[name_of] = value
@@ -125,11 +126,12 @@ def _target(name: str, cls: type[Model], config: str | None, constants: Sequence
     return Target(name, chosen, configuration, shlex.join(words))
 
 
-def _constant(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name or not value:
-        raise FalseworkError(f"-D {text}: write -D NAME=VALUE")
-    return name, value
+def constant(text: str) -> str:
+    """The text, if it is NAME=VALUE."""
+    name, _, value = text.partition("=")
+    if not name or not value:
+        raise argparse.ArgumentTypeError(f"{text!r} is no constant with a value; write -D NAME=VALUE")
+    return text
 
 
 def working_folder_is_importable() -> None:

@@ -80,6 +80,8 @@ def _module(where: str, cls_name: str, names: Mapping[str, str]) -> ModuleType:
     if where.endswith(".py") or "/" in where:
         return from_path(Path(where))
     if "." not in where and not cls_name:
+        if Path(f"{where}.py").is_file():
+            raise InputError(f"no model {where!r}; did you mean {where}.py?")
         raise InputError(
             f"no model {where!r}{nearest(where, names)}\nwrite a shipped name, module:Class, or path.py:Class"
         )
@@ -200,6 +202,9 @@ def _dotted_names(path: Path) -> list[str]:
     while (folder / "__init__.py").exists():
         dotted.insert(0, folder.name)
         folder = folder.parent
+    if not names and dotted[0] in sys.stdlib_module_names:
+        # Its folder comes first among those that are imported from, so everyone else would import it too.
+        raise InputError(f"{path} has the name of Python's own module {dotted[0]}; name it otherwise")
     if not names and str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
     return [*names, ".".join(dotted)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from falsework.check import ERROR_WORDS, VACUOUS_WORDS, Result
+from falsework.check import ERROR_WORDS, VACUOUS_WORDS, Finding, Result
 from falsework.definition import Definition, definition_of
 from falsework.domains import spell
 from falsework.errors import CutByBound, InputError
@@ -113,7 +113,8 @@ def judge_twin(twin: type[Model], check: Check) -> Contract:
         found = ", ".join(clean_result.tally.violations) or "its search did not end"
         verdict = Verdict.VIOLATED if clean_result.tally.violations else Verdict.INCOMPLETE
         if clean_result.verdict is Verdict.ERROR:
-            verdict, found = Verdict.ERROR, "it cannot be run"
+            verdict = Verdict.ERROR
+            found = "; ".join(map(_told, _errors(clean_result))) or "it cannot be run"
         text = f"the model itself does not hold in that configuration: {found}"
         contract.problems.append(Problem("the model does not hold", text, verdict))
         return contract
@@ -151,8 +152,9 @@ def _compare(contract: Contract) -> None:
     result = contract.result
     definition, tally = result.definition, result.tally
     if result.verdict is Verdict.ERROR:
-        telling = [finding for finding in result.findings if finding.word in ERROR_WORDS]
-        contract.problems += [Problem(finding.word, finding.text, Verdict.ERROR) for finding in telling]
+        contract.problems += [
+            Problem(finding.word, _told(finding), Verdict.ERROR) for finding in _errors(result)
+        ]
     declared = definition_of(
         contract.cls
     ).breaks  # a twin composed with its configuration has no role of its own
@@ -168,12 +170,28 @@ def _compare(contract: Contract) -> None:
         decided = tally.complete or steps is not None
         contract.cells[name] = Cell(name, True, UNREACHED if name in declared else None, lost, decided)
     contract.problems += _stopped(result)
-    contract.problems += differences(contract.cells.values(), declared, contract.kind)
+    cells = [c for c in contract.cells.values() if not (c.witness and _hidden(contract, c))]
+    contract.problems += differences(cells, declared, contract.kind)
+
+
+def _errors(result: Result) -> list[Finding]:
+    """Why the class could not be run."""
+    return [finding for finding in result.findings if finding.word in ERROR_WORDS]
+
+
+def _told(finding: Finding) -> str:
+    """The text with its place."""
+    return f"{finding.text} at {finding.place}" if finding.place is not None else finding.text
 
 
 def _reached_by(clean: Result | None, name: str) -> bool:
     """Whether losing the witness is the twin's doing: the model in the same configuration reaches it."""
     return clean is None or clean.tally.witnesses.get(name) is not None
+
+
+def _hidden(contract: Contract, cell: Cell) -> bool:
+    """A configuration's violating states lead nowhere: a witness that is lost with them is no news."""
+    return contract.kind == "configuration" and bool(contract.result.tally.violations) and not cell.declared
 
 
 def _stopped(result: Result) -> Iterator[Problem]:
@@ -191,14 +209,20 @@ def differences(cells: Collection[Cell], declared: Collection[str], kind: str = 
     for cell in cells:
         match cell.word:
             case "missing":
-                how = "is still reached" if cell.witness else "is not broken"
-                yield Problem(MISSING, f"{cell.name} {how}, and is declared", about=cell.name)
+                lost = ("no longer reached", "still reached")
+                said, is_so = lost if cell.witness else ("broken", "not broken")
+                yield Problem(
+                    MISSING, f"{cell.name} is declared as {said}, and is {is_so}", about=cell.name
+                )
             case "surprise" if cell.witness and kind == "configuration":
                 text = f"the witness {cell.name} is not reached in this configuration"
                 yield Problem("vacuous", text, Verdict.VACUOUS, cell.name)
             case "surprise":
                 how = "is no longer reached" if cell.witness else f"is broken in {_steps(cell.found)}"
-                yield Problem(SURPRISE, f"{cell.name} {how}, and is not declared", about=cell.name)
+                # Why a witness is lost cannot be shown, and that it can be declared is not seen elsewhere.
+                write = f"; where it is to be lost, write Model.{cell.name}: None in breaks"
+                text = f"{cell.name} {how}, and is not declared{write if cell.witness else ''}"
+                yield Problem(SURPRISE, text, about=cell.name)
             case "other step count":
                 text = f"{cell.name} is broken in {_steps(cell.found)}, declared: {cell.declared}"
                 yield Problem(OTHER_STEPS, text, about=cell.name)

@@ -130,7 +130,14 @@ def test_a_bound_that_is_no_bound_is_a_slip_of_usage(value: str) -> None:
     assert falsework("check", LEASE, "--max-states", value).code == 2
 
 
-@pytest.mark.parametrize("constant", ["WORKERS", "WORKERS=", "=3", "WORKERS=x", "WORKERS=0"])
+@pytest.mark.parametrize("constant", ["WORKERS", "WORKERS=", "=3"])
+def test_a_constant_without_a_value_is_a_slip_of_usage(constant: str) -> None:
+    said = falsework("check", LEASE, "-D", constant)
+    assert said.code == 2
+    assert f"{constant!r} is no constant with a value; write -D NAME=VALUE" in said.err
+
+
+@pytest.mark.parametrize("constant", ["WORKERS=x", "WORKERS=0"])
 def test_a_constant_that_cannot_be_used_is_an_error(constant: str) -> None:
     said = falsework("check", LEASE, "-D", constant)
     assert said.code == 13

@@ -419,7 +419,7 @@ class _DivergesOnly(_Right):
             _WrongForAnotherReason,
             [
                 ("surprise", "nobody_takes_what_is_held is broken in 2 steps, and is not declared"),
-                ("missing", "only_the_holder_frees is not broken, and is declared"),
+                ("missing", "only_the_holder_frees is declared as broken, and is not broken"),
             ],
         ),
         (

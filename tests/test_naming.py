@@ -54,6 +54,24 @@ def test_a_file_of_our_own_is_the_shipped_module(path: str) -> None:
     assert by_path is find("lease")[0].cls is find("falsework.models.lease:Lease")[0].cls
 
 
+def test_a_file_beside_one_is_named_by_its_file_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "job_queue.py").write_text(SOURCE.format(name="JobQueue"), encoding="utf-8")
+    with pytest.raises(InputError, match=r"no model 'job_queue'; did you mean job_queue\.py\?"):
+        find("job_queue")
+
+
+@pytest.mark.parametrize("name", ["random", "queue"])
+def test_a_file_that_hides_a_module_of_python_is_refused_by_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / f"{name}.py").write_text(SOURCE.format(name="Switch"), encoding="utf-8")
+    before = list(sys.path)
+    with pytest.raises(InputError, match=f"{name}.py has the name of Python's own module {name}"):
+        find(f"{tmp_path / name}.py:Switch")
+    assert sys.path == before
+
+
 def test_a_shipped_name_reaches_its_twins() -> None:
     twin = twins_of(find("lease")[0].cls)[0]
     assert find(f"lease:{twin.__name__}")[0].cls is twin

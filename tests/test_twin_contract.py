@@ -8,7 +8,7 @@ import pytest
 
 from falsework.check import Result, check
 from falsework.language import Model
-from falsework.twin_contract import Contract, breakers, judge_configuration, judge_twin
+from falsework.twin_contract import Contract, breakers, differences, judge_configuration, judge_twin
 from falsework.verdict import Verdict
 from gauges import (
     BentPredicate,
@@ -69,12 +69,12 @@ def test_a_twin_that_only_loses_a_witness_is_as_declared() -> None:
         (
             WrongForAnotherReason,
             [
-                ("missing", "it_is_never_over is not broken, and is declared"),
+                ("missing", "it_is_never_over is declared as broken, and is not broken"),
                 ("surprise", "it_drains_by_one is broken in 3 steps, and is not declared"),
             ],
         ),
         (WrongSooner, [("other step count", "it_is_never_over is broken in 3 steps, declared: 4")]),
-        (StillFull, [("missing", "it_is_full is still reached, and is declared")]),
+        (StillFull, [("missing", "it_is_full is declared as no longer reached, and is still reached")]),
         (
             BentPredicate,
             [
@@ -109,6 +109,11 @@ def test_a_witness_that_the_twin_loses_and_does_not_declare_is_a_surprise() -> N
     cell = judge_twin(NeverFull, whole).cells["it_is_full"]
     undeclared = type(cell)(cell.name, cell.witness, None, cell.found)
     assert undeclared.word == "surprise"
+    (problem,) = differences([undeclared], {})
+    assert problem.text == (
+        "it_is_full is no longer reached, and is not declared; where it is to be lost, write "
+        "Model.it_is_full: None in breaks"
+    )
 
 
 def test_a_search_that_did_not_end_decides_nothing_that_it_did_not_find() -> None:
