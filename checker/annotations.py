@@ -210,9 +210,7 @@ def cell(annotation: Any, constants: Mapping[str, object], inside: tuple[type, .
     if isinstance(annotation, type) and issubclass(annotation, Record) and annotation is not Record:
         return _record(annotation, constants, inside)
     if (origin or annotation) in (Map, Set, Seq) or _is_annotated_seq(annotation):
-        raise DomainProblem(
-            f"a {_spelled(annotation)} inside a value", f"{_CELLS}; a collection is a variable of its own"
-        )
+        raise DomainProblem(f"a {_spelled(annotation)} inside a value", _beside(annotation))
     raise DomainProblem(f"the type {_spelled(annotation)}", _CELLS)
 
 
@@ -220,6 +218,16 @@ def _unaliased(annotation: Any) -> Any:
     while type(annotation).__name__ == "TypeAliasType":  # `type Worker = …`, from Python 3.12 on
         annotation = annotation.__value__
     return annotation
+
+
+def _beside(annotation: Any) -> str:
+    """How the contents of a collection that stands inside another are kept: in one Map, by both keys."""
+    whole = "a variable of its own; for many of them one Map whose key has both parts"
+    collection = get_args(annotation)[0] if _is_annotated_seq(annotation) else annotation
+    inner, *value = [_spelled(argument) for argument in get_args(collection)] or ["T"]
+    if Seq in (collection, get_origin(collection)):
+        return f"{whole}: Map[tuple[K, Place], {inner} | None], and a Map[K, …] of the lengths beside it"
+    return f"{whole}: Map[tuple[K, {inner}], {value[0] if value else 'bool'}]"
 
 
 def _is_annotated_seq(annotation: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import math
 import typing
@@ -18,10 +19,10 @@ from falsework.definition import (
     methods_of,
     model_classes,
 )
-from falsework.domains import Domain
+from falsework.domains import Domain, OptionOf
 from falsework.errors import DefinitionError, Place
 from falsework.language import Mark, Model, Row
-from falsework.source import class_place, function_place
+from falsework.source import class_place, function_node, function_place, place_in
 
 MOST_CALLS = 1_000_000
 _PROPERTY_KINDS = {"invariant": "state", "reachable": "witness", "terminal": "terminal"}
@@ -151,8 +152,60 @@ def action_of(
     answer = None
     if hints.get("return", type(None)) is not type(None):
         answer = _domain(hints["return"], constants, place, f"the answer of {name}")
+        _answers(function, name, answer)
     at = place if row is None else Place(row.file, row.line)
     return Action(name, mark.kind, parameters, answer, function, at, mark.source, row)
+
+
+def _answers(function: FunctionType, name: str, answer: Domain) -> None:
+    """Raises M010 where a path plainly ends without the answer that the action declares."""
+    node = function_node(function)
+    silent = next((node for node in _returns(node.body) if not _says_something(node)), None)
+    if isinstance(answer, OptionOf) or (silent is None and _ends(node.body)):
+        return
+    where = "returns nothing" if silent is not None else "has a path without a return"
+    found = f"{name} {where}, and declares the answer {answer}"
+    write = f"return <one of {answer}> on every path; or -> None, for an action without an answer"
+    raise DefinitionError("M010", place_in(function, silent or node), found, write)
+
+
+def _returns(body: list[ast.stmt]) -> Iterator[ast.Return]:
+    """The returns of the method itself, not those of a function inside it."""
+    for statement in body:
+        if isinstance(statement, ast.Return):
+            yield statement
+        elif not isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            for child in ast.iter_child_nodes(statement):
+                inner = child.body if isinstance(child, (ast.match_case, ast.ExceptHandler)) else [child]
+                yield from _returns([part for part in inner if isinstance(part, ast.stmt)])
+
+
+def _says_something(node: ast.Return) -> bool:
+    return node.value is not None and not (isinstance(node.value, ast.Constant) and node.value.value is None)
+
+
+def _ends(body: list[ast.stmt]) -> bool:
+    """Whether the block may be meant to end in a return on every path: where it is doubtful, yes."""
+    ways = [node for node in body if isinstance(node, ast.If) and _ends(node.body)]  # may name every case
+    return len(ways) > 1 or any(map(_ends_in, body))
+
+
+def _ends_in(node: ast.stmt) -> bool:
+    match node:
+        case ast.Return() | ast.Raise():
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Name(id="disabled"))):
+            return True
+        case ast.If(body=body, orelse=[*_, last] as orelse):  # a chain of elif may name every case
+            chain = len(orelse) == 1 and isinstance(last, ast.If) and not last.orelse
+            return _ends(body) and _ends(last.body if chain and isinstance(last, ast.If) else orelse)
+        case ast.Match(cases=cases):
+            return all(_ends(case.body) for case in cases)
+        case ast.For() | ast.While() | ast.Try():  # which of their rounds return is known when they run
+            return any(True for _ in _returns([node]))
+        case ast.With(body=body):
+            return _ends(body)
+    return False
 
 
 def _domain(hint: Any, constants: Mapping[str, Any], place: Place, what: str) -> Domain:
