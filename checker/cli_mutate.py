@@ -1,8 +1,12 @@
 """Leaves out one conjunct of a guard at a time, and says which invariant notices, if any.
 
-A survivor is a guard that decides nothing, or one whose absence nothing declared is false of: an invariant
-is missing. Exit code 10 says that one survived, 12 that one could not be decided, 11 that there
-is no guard.
+A survivor is a guard whose absence nothing declared is false of. What to do about it:
+  new states      see first to these: what must not be true there is an invariant, and leaving the guard out
+                  is the twin that breaks it
+  new steps only  no state is new, so only an invariant of a step can notice (one with `before`, or of an
+                  action); else the guard saves steps and forbids nothing
+  no change       an earlier guard says it already, or it is always true: leave it out
+Exit code 10 says that one survived, 12 that one could not be decided, 11 that there is no guard.
 
 example: falsework mutate my_model.py:Lease
 """

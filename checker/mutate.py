@@ -67,6 +67,8 @@ class Outcome:
     trace: tuple[Label, ...] = ()
     text: str = ""  # of a fault, which; of a survivor, what else it does; of an undecided one, why
     decided: bool = True
+    new_states: int = 0  # that a survivor reaches and the model does not
+    new_steps: int = 0
 
     @property
     def cause(self) -> str:
@@ -153,7 +155,8 @@ def kill(definition: Definition, mutant: Mutant, bounds: Bounds = DEFAULT_BOUNDS
     if tally.stop is not None:
         text = f"stopped by {tally.stop.bound} {tally.stop.limit:,}"
         return Outcome(mutant, (), text=text, decided=False)
-    return Outcome(mutant, (), text=_difference(model.tally, tally))
+    states, steps = tally.states - model.tally.states, tally.transitions - model.tally.transitions
+    return Outcome(mutant, (), text=_difference(states, steps), new_states=states, new_steps=steps)
 
 
 def outcomes(definition: Definition, bounds: Bounds = DEFAULT_BOUNDS) -> list[Outcome]:
@@ -210,10 +213,11 @@ def _broken(definition: Definition, model: _Model, search: Search) -> Iterator[N
             yield Notice(cause, "" if name == FAULT else name, broken[name])
 
 
-def _difference(model: Tally, tally: Tally) -> str:
-    if (model.states, model.transitions) == (tally.states, tally.transitions):
+def _difference(states: int, steps: int) -> str:
+    if not states and not steps:
         return "the same states and transitions: it decides nothing here"
-    states, steps = tally.states - model.states, tally.transitions - model.transitions
+    if not states:
+        return f"{steps:+,} transitions, all to known states, and no invariant of a step is false of them"
     return f"{states:+,} states, {steps:+,} transitions, and nothing declared is false of them"
 
 

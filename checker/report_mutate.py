@@ -52,7 +52,7 @@ def _score(outcomes: Sequence[Outcome]) -> str:
 def _row(outcome: Outcome) -> list[str]:
     mutant = outcome.mutant
     first = outcome.notices[0] if outcome.notices else None
-    said = _said(first, outcome) if first else outcome.cause
+    said = _said(first, outcome) if first else _unnoticed(outcome)
     steps = str(first.steps) if first else "-"
     also = " ".join(f"{each.name or each.cause}:{each.steps}" for each in outcome.notices[1:])
     return [mutant.method, _short(mutant.text), str(mutant.place), said, steps, also]
@@ -61,6 +61,14 @@ def _row(outcome: Outcome) -> list[str]:
 def _said(notice: Notice, outcome: Outcome) -> str:
     fault = outcome.text.rpartition(": ")[0]  # its place is in the model, and the conjunct's is in the row
     return _short(_WORDS[notice.cause].format(notice.name or fault))
+
+
+def _unnoticed(outcome: Outcome) -> str:
+    """How far the mutant goes that nothing notices: to new states, by new steps, or nowhere."""
+    if outcome.cause != "survived":
+        return outcome.cause
+    gained = "new states" if outcome.new_states else "new steps only" if outcome.new_steps else "no change"
+    return f"survived: {gained}"
 
 
 def _short(text: str) -> str:

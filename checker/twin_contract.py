@@ -211,9 +211,7 @@ def differences(cells: Collection[Cell], declared: Collection[str], kind: str = 
             case "missing":
                 lost = ("no longer reached", "still reached")
                 said, is_so = lost if cell.witness else ("broken", "not broken")
-                yield Problem(
-                    MISSING, f"{cell.name} is declared as {said}, and is {is_so}", about=cell.name
-                )
+                yield Problem(MISSING, f"{cell.name} is declared as {said}, and is {is_so}", about=cell.name)
             case "surprise" if cell.witness and kind == "configuration":
                 text = f"the witness {cell.name} is not reached in this configuration"
                 yield Problem("vacuous", text, Verdict.VACUOUS, cell.name)

@@ -203,7 +203,8 @@ def test_stairs_without_a_guard() -> None:
     decorative = outcome_of(small.Stairs, "rise", "self.level < 3")
     assert decorative.text == "the same states and transitions: it decides nothing here"
     missing = outcome_of(small.Stairs, "switch", "self.level > 0")
-    assert missing.text == "+0 states, +2 transitions, and nothing declared is false of them"
+    assert missing.text == "+2 transitions, all to known states, and no invariant of a step is false of them"
+    assert [(o.new_states, o.new_steps) for o in (decorative, missing)] == [(0, 0), (0, 2)]
     assert (missing.cause, missing.decided, missing.killed) == ("survived", True, False)
 
 
@@ -260,6 +261,7 @@ def test_a_mutant_that_is_too_large_is_not_decided() -> None:
     assert (outcome.cause, outcome.text) == ("undecided", "stopped by max-states 1,000")
     (decided,) = outcomes(definition_of(small.Sum))
     assert decided.text.startswith("+9,900 states, ")
+    assert decided.new_states == 9_900
 
 
 @pytest.mark.parametrize("model, bounds, told", [

@@ -54,9 +54,7 @@ def test_a_file_of_our_own_is_the_shipped_module(path: str) -> None:
     assert by_path is find("lease")[0].cls is find("falsework.models.lease:Lease")[0].cls
 
 
-def test_a_file_beside_one_is_named_by_its_file_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_beside_one_is_named_by_its_file_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "job_queue.py").write_text(SOURCE.format(name="JobQueue"), encoding="utf-8")
     with pytest.raises(InputError, match=r"no model 'job_queue'; did you mean job_queue\.py\?"):
