@@ -1,4 +1,4 @@
-"""What every test may ask for: golden texts, the tiers of the suite, and PostgreSQL and SPIN where they are."""
+"""What every test may ask for: golden texts, tiers of the suite; PostgreSQL, SPIN and Clang where they are."""
 
 import difflib
 import os
@@ -16,7 +16,8 @@ NO_POSTGRES = (
     "such as 'host=127.0.0.1 port=5432 user=postgres dbname=postgres'"
 )
 NO_SPIN = "spin or gcc is not on the PATH: on Debian, apt-get install spin gcc"
-NAMES = {"postgres": "PostgreSQL", "spin": "SPIN"}
+NO_CLANG = "clang is not on the PATH: on Debian, apt-get install clang"
+NAMES = {"postgres": "PostgreSQL", "spin": "SPIN", "clang": "Clang"}
 
 
 def in_ci() -> bool:
@@ -53,6 +54,8 @@ def missing(item: pytest.Item) -> Iterator[tuple[str, str]]:
         yield "postgres", NO_POSTGRES
     if item.get_closest_marker("spin") and not (shutil.which("spin") and shutil.which("gcc")):
         yield "spin", NO_SPIN
+    if item.get_closest_marker("clang") and not shutil.which("clang"):
+        yield "clang", NO_CLANG
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -66,7 +69,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     updated = config.stash[UPDATED]
-    for marker, remedy in (("postgres", NO_POSTGRES), ("spin", NO_SPIN)):
+    for marker, remedy in (("postgres", NO_POSTGRES), ("spin", NO_SPIN), ("clang", NO_CLANG)):
         if skipped := config.stash[SKIPPED].get(marker):
             terminalreporter.section(f"{NAMES[marker]} was NOT tested", red=True)
             terminalreporter.line(f"{len(skipped)} tests skipped. {remedy}")

@@ -35,7 +35,7 @@ def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.delenv("FALSEWORK_POSTGRES", raising=False)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    pytester.makeini("[pytest]\nmarkers =\n  deep: d\n  postgres: p\n  spin: s\n")
+    pytester.makeini("[pytest]\nmarkers =\n  deep: d\n  postgres: p\n  spin: s\n  clang: c\n")
     pytester.makeconftest(Path(__file__).with_name("conftest.py").read_text(encoding="utf-8"))
     return pytester
 

@@ -1,6 +1,5 @@
 """What is printed as C: its text to the letter, its numbers, and states of several words."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import Path
@@ -121,6 +120,12 @@ def test_states_of_several_words_are_searched_like_those_of_one(places: int, gro
         for threads in (1, 2, 3):
             assert native(definition, bounds, threads=threads).counts() == fast(definition, bounds).counts()
             assert native(definition, shallow, threads=threads).counts() == expected
+
+
+def test_a_thread_has_room_for_a_state_of_many_words() -> None:
+    definition = definition_of(shelf(800, 2))
+    assert Words(lower(definition)).count == 39
+    assert native(definition, threads=3).counts() == fast(definition).counts()
 
 
 @pytest.mark.parametrize("places", [1, 5, 17, 18, 19, 20, 38, 39, 40, 41, 85, 120])
@@ -300,10 +305,8 @@ class Warehouse(Model):
         return sum(self.cells.values()) < 3
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("compiler", ["gcc", pytest.param("clang", marks=pytest.mark.clang)])
 def test_a_choice_among_many_cells_is_compiled(compiler: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if shutil.which(compiler) is None:
-        pytest.skip(f"{compiler} is not installed")
     monkeypatch.setenv("CC", compiler)
     definition = definition_of(Warehouse)
     # Three places are stood at: nothing, one or two written there, the two at one place or at two.

@@ -4,7 +4,6 @@ Of a drawn model the oracle says what is expected, of a shipped one `fast` and t
 """
 
 import functools
-import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -157,11 +156,10 @@ def test_threads_do_not_race(folder: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.clang
 def test_clang_compiles_what_is_printed_without_a_warning(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if shutil.which("clang") is None:
-        pytest.skip("clang is not installed")
     monkeypatch.setenv("CC", "clang")
     for cls in everything_shipped()[:6]:
         definition = definition_of(cls)
