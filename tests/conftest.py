@@ -1,4 +1,4 @@
-"""What every test may ask for: golden texts, tiers of the suite; PostgreSQL, SPIN and Clang where they are."""
+"""What every test may ask for: golden texts, the tiers of the suite, and the programs that tests need."""
 
 import difflib
 import os
