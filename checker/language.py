@@ -249,6 +249,7 @@ def _with_role(role: Role) -> Callable[[C], C]:
                 f"@{role.kind} on {cls.__name__}, a {known.kind} already", "one of the two decorators"
             )
         cls.__falsework_role__ = role  # type: ignore[attr-defined]
+        cls.__falsework_made_by__ = sys._getframe(1).f_code  # type: ignore[attr-defined]
         _roles.append(cls)
         return cls
 
@@ -261,8 +262,18 @@ def role_of(cls: type) -> Role | None:
 
 
 def classes_with_roles() -> Sequence[type]:
-    """Every decorated class, in the order of decoration."""
-    return tuple(_roles)
+    """Every decorated class, in the order of decoration; of a module that was loaded anew the later ones.
+
+    Code that is loaded anew is other code. A function or a loop that makes two classes of one name is the
+    same code twice, and both are there.
+    """
+    found: dict[tuple[str, str], list[type]] = {}
+    for cls in _roles:
+        known = found.setdefault((cls.__module__, cls.__qualname__), [])
+        if known and vars(known[-1])["__falsework_made_by__"] is not vars(cls)["__falsework_made_by__"]:
+            known.clear()
+        known.append(cls)
+    return tuple(cls for several in found.values() for cls in several)
 
 
 # --- guards ----------------------------------------

@@ -240,17 +240,14 @@ def subject_of(cls: type[Model]) -> type[Model]:
 
 
 def _of(cls: type[Model], kind: str) -> list[type[Model]]:
-    found: dict[tuple[str, str], type[Model]] = {}
-    for candidate in classes_with_roles():
-        role = role_of(candidate)
-        if (
-            role is not None
-            and role.kind == kind
-            and issubclass(candidate, cls)
-            and subject_of(candidate) is subject_of(cls)
-        ):
-            found[candidate.__module__, candidate.__qualname__] = candidate
-    return list(found.values())
+    return [
+        candidate
+        for candidate in classes_with_roles()
+        if (role := role_of(candidate)) is not None
+        and role.kind == kind
+        and issubclass(candidate, cls)
+        and subject_of(candidate) is subject_of(cls)
+    ]
 
 
 def configurations_of(cls: type[Model]) -> list[type[Model]]:

@@ -337,3 +337,14 @@ def test_two_twins_of_one_name_are_told_apart_by_their_author(tmp_path: Path) ->
     files = [door(tmp_path, "DoorTwiceForced"), apart(tmp_path, "DoorTwiceForced", "Forced")]
     with pytest.raises(InputError, match=r"two twins of \S+ are named Forced: \S+:\d+ and \S+:\d+"):
         gate(files)
+
+
+def test_twins_that_a_function_makes_are_all_asked_or_none(tmp_path: Path) -> None:
+    made = (
+        "\ndef made(word):\n"
+        + TWIN.replace("\n", "\n    ").rstrip().replace("True", "word")
+        + "\n    return Forced\n"
+    )
+    path = door(tmp_path, "DoorMadeTwice", more=f"{made}\nONE, TWO = made(True), made(False)\n")
+    with pytest.raises(InputError, match=r"two twins of .* are named Forced"):
+        gate([path])
