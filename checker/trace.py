@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import linecache
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any
 
 from falsework.definition import Action, Definition
@@ -68,16 +71,39 @@ class Faulted(Exception):
 
 
 def faulted(definition: Definition, problem: BaseException, otherwise: Place | None = None) -> Faulted:
-    """The exception as a fault, placed at the innermost line of the model's own code that it passed."""
+    """The exception as a fault, placed at the innermost line of the model's own code that it passed.
+
+    Its message says what to write instead, where Python's own words do not; of None, by which call it came.
+    """
     own = {k.__module__ for k in definition.cls.__mro__} - {Model.__module__}
-    place = otherwise
-    trail = problem.__traceback__
-    while trail is not None:
-        if trail.tb_frame.f_globals.get("__name__") in own:
-            place = Place(display_file(trail.tb_frame.f_code.co_filename), trail.tb_lineno)
-        trail = trail.tb_next
+    frames = [(frame.f_code, line) for frame, line in traceback.walk_tb(problem.__traceback__)
+              if frame.f_globals.get("__name__") in own]  # fmt: skip
+    places = [Place(display_file(code.co_filename), line) for code, line in frames]
     kind = "" if type(problem).__module__.startswith("falsework") else type(problem).__name__
-    return Faulted(": ".join(part for part in (kind, str(problem)) if part) or type(problem).__name__, place)
+    message = ": ".join(part for part in (kind, str(problem)) if part) or type(problem).__name__
+    if hint := _instead(problem, frames):
+        message += f"; write {hint}"
+    named = [code.co_name for code, _ in frames if not code.co_name.startswith("<")]  # no generator's own
+    if _of_none(problem) and len(named) > 1:  # the guard may be missing in either
+        message += f"; in {named[-1]}, called from {named[0]} at {places[0]}"
+    return Faulted(message, places[-1] if places else otherwise)
+
+
+def _of_none(problem: BaseException) -> bool:
+    return isinstance(problem, (AttributeError, TypeError)) and "'NoneType'" in str(problem)
+
+
+def _instead(problem: BaseException, frames: list[tuple[CodeType, int]]) -> str:
+    """What to write instead of what raised the exception, where that can be told."""
+    if isinstance(problem, AssertionError):
+        return "require(…) for a guard, an @invariant for what must hold"
+    if _of_none(problem):
+        return "given(…) where it is read, or ask `is not None` first"
+    code, line = frames[-1] if frames else (None, 0)
+    text = linecache.getline(code.co_filename, line) if code is not None else ""
+    if isinstance(problem, Exception) and text.lstrip().startswith("raise"):
+        return "require(…) or disabled() for a step that does not exist, an @invariant for what must hold"
+    return ""
 
 
 def instances(definition: Definition, action: Action) -> Iterator[Label]:
@@ -103,10 +129,17 @@ def take(definition: Definition, action: Action, before: State, label: Label) ->
         if answer is not None:
             raise Faulted(f"{action.name} answered {answer!r} and declares no answer", action.place)
     elif not action.answer.contains(answer):
-        outside = outside or f"answer = {spell(answer)}"
+        outside = outside or _answered(action, answer)
     else:
         answer = action.answer.canonical(answer)
     return Taken(label, state, answer, outside)
+
+
+def _answered(action: Action, answer: object) -> str:
+    """What is said of an answer outside its domain: whose it is, where, and what was declared."""
+    found = f"answer = {'None' if answer is None else spell(answer)}, of {action.name} at {action.place}"
+    hint = "; write return <value> on every path" if answer is None else ""
+    return f"{found}, which declares {action.answer}{hint}"
 
 
 def starts(definition: Definition, failed: Callable[[Faulted], None] | None = None) -> Iterator[Taken]:
