@@ -18,6 +18,8 @@ from falsework.language import Model, classes_with_roles, role_of
 
 MODELS = "falsework.models"
 TWINS = "falsework.twins"
+EXTRAS = {"apsw": "runtime", "psycopg": "postgres"}
+"""What a shipped module may miss, and the extra of the package that brings it."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,9 @@ def _while_importing(name: str, problem: BaseException) -> str:
     ours = (str(Path(__file__).parent), str(Path(importlib.__file__).parent), "<frozen")
     frames = [f for f in traceback.extract_tb(problem.__traceback__) if not f.filename.startswith(ours)]
     where = f"{display_path(name, frames[-1].filename)}:{frames[-1].lineno}: " if frames else ""
-    return f"{where}{name} cannot be imported: {type(problem).__name__}: {problem}"
+    extra = EXTRAS.get(problem.name or "") if isinstance(problem, ModuleNotFoundError) else None
+    remedy = f"\nwrite: pip install 'falsework[{extra}]'" if extra and name.startswith("falsework.") else ""
+    return f"{where}{name} cannot be imported: {type(problem).__name__}: {problem}{remedy}"
 
 
 def from_path(path: Path) -> ModuleType:

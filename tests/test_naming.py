@@ -147,6 +147,18 @@ def test_a_missing_module_inside_a_module_is_not_the_module(tmp_path: Path) -> N
         import_module("asks_for_more")
 
 
+def test_a_shipped_module_that_misses_a_library_says_which_extra_brings_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("falsework.runtime.subjects.lease", "falsework.runtime.store.sqlite", "apsw"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, "apsw", None)
+    with pytest.raises(
+        InputError, match=r"import of apsw halted.*\nwrite: pip install 'falsework\[runtime\]'"
+    ):
+        import_module("falsework.runtime.subjects.lease")
+
+
 # --- configurations, twins, constants -------------------------------------------------------------------
 
 
