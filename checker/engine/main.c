@@ -30,10 +30,22 @@ static void end_with_parent(void) {
 #endif
 }
 
+/* So many zeroes, on cache lines that nothing else is on. */
 static void *counters(size_t n) {
-    void *made = calloc(n + 1, sizeof(uint64_t));
+    size_t bytes = (n * sizeof(uint64_t) / LINE + 1) * LINE;
+    void *made = aligned_alloc(LINE, bytes);
     if (made == NULL) no_memory();
-    return made;
+    return memset(made, 0, bytes);
+}
+
+static void open_outlet(outlet *out, unsigned owners, size_t most) {
+    out->to = counters(owners * sizeof(batch) / sizeof(uint64_t));
+    out->order = malloc(most);
+    if (out->order == NULL) no_memory();
+    for (unsigned o = 0; o < owners; o++) {
+        out->to[o].items = malloc(most * sizeof(hashed));
+        if (out->to[o].items == NULL) no_memory();
+    }
 }
 
 static void open_part(search *all, unsigned number) {
@@ -44,8 +56,7 @@ static void open_part(search *all, unsigned number) {
     size_t most = all->batch + model_instances + 1;
     box_reserve(&p->fresh, most);
     p->recent = counters(RECENT * WORDS);
-    p->out = counters(all->threads * sizeof(batch) / sizeof(uint64_t));
-    for (unsigned o = 0; o < all->threads; o++) p->out[o].items = counters(most * sizeof(hashed) / sizeof(uint64_t));
+    for (int turn = 0; turn < 2; turn++) open_outlet(&p->out[turn], all->threads, most);
     p->count.fired = counters(model_instances);
     p->count.stayed = counters(model_instances);
     p->count.cut = counters(model_instances);
@@ -146,8 +157,7 @@ int main(int argc, char **argv) {
     all.every = atoi(argv[5]);
     all.progress = atoi(argv[6]);
     all.batch = all.threads == 1 ? 2048 : 16384;
-    all.parts = calloc(all.threads, sizeof *all.parts);
-    if (all.parts == NULL) no_memory();
+    all.parts = counters(all.threads * sizeof(part) / sizeof(uint64_t));
     for (unsigned t = 0; t < all.threads; t++) open_part(&all, t);
     read_starts(&all);
     search_run(&all);

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AHEAD = 12 }; /* states whose slots are under way from memory */
+enum {
+    AHEAD = 12,  /* states whose slots are under way from memory */
+    CLAIM = 256, /* states of a level that a thread takes at once */
+};
 
 static size_t room_for(const box *b, size_t more) {
     size_t room = b->room ? b->room : 1024;
@@ -59,65 +62,91 @@ void note_found(void *context, int property, const state *source) {
 
 /* --- one level ----------------------------------------------------------------------------------- */
 
-static void insert_one(part *p, const state *s, uint64_t hash, word tag) {
+/* Whether the state was new to the part's table. */
+static int insert_one(part *p, const state *s, uint64_t hash, word tag) {
     state *at = table_find(&p->seen, s, hash);
-    if (at->w[0] & TAKEN) return;
+    if (at->w[0] & TAKEN) return 0;
     if (at >= p->seen.slots + p->seen.room + SPILL - 2) fatal("the table of states is full at its end");
     *at = *s;
     at->w[0] |= TAKEN | tag;
     p->seen.used++;
-    p->next.items[p->next.used++] = *s;
+    return 1;
 }
 
 /* The states of a batch enter the part's table, each slot fetched ahead of its use. */
-static void insert_batch(part *p, const batch *b, word tag) {
+static void insert_batch(part *p, batch *b, word tag) {
     const table *seen = &p->seen;
     for (size_t i = 0; i < b->used + AHEAD; i++) {
         if (i < b->used) __builtin_prefetch(seen->slots + place_of(seen, b->items[i].hash), 1, 1);
-        if (i >= AHEAD) insert_one(p, &b->items[i - AHEAD].s, b->items[i - AHEAD].hash, tag);
+        if (i < AHEAD) continue;
+        hashed *now = &b->items[i - AHEAD];
+        now->hash = (uint64_t)insert_one(p, &now->s, now->hash, tag);
     }
 }
 
 /* The successors go to the parts that own them, but those that went there a moment ago: neighbours of a level have
  * most of theirs in common. Written without a branch on that, for nothing foretells it. */
-static inline void sift(part *p, unsigned owners) {
-    size_t used[MOST_THREADS] = {0};
+static inline void sift(part *p, outlet *out, unsigned owners) {
+    size_t used[MOST_THREADS] = {0}, all = 0;
     for (size_t i = 0; i < p->fresh.used; i++) {
         const state *s = &p->fresh.items[i];
         uint64_t hash = hash_of(s);
         state *last = &p->recent[hash & (RECENT - 1)];
         unsigned owner = owner_of(hash, owners);
-        hashed *to = &p->out[owner].items[used[owner]];
+        hashed *to = &out->to[owner].items[used[owner]];
         to->hash = hash;
         to->s = *s;
-        used[owner] += !(last->w[0] & TAKEN) | !same_state(last, s);
+        out->order[all] = (unsigned char)owner;
+        int other = !(last->w[0] & TAKEN) | !same_state(last, s);
+        used[owner] += (size_t)other;
+        all += (size_t)other;
         *last = *s;
         last->w[0] |= TAKEN;
     }
-    for (unsigned o = 0; o < owners; o++) p->out[o].used = used[o];
+    for (unsigned o = 0; o < owners; o++) out->to[o].used = used[o];
+    out->used = all;
 }
 
-static void expand_some(part *p) {
-    search *all = p->all;
-    state *to = p->fresh.items, *full = to + all->batch;
-    p->begun = p->done;
-    while (p->done < p->level.used && to < full) {
-        const state *s = &p->level.items[p->done++];
-        int on;
-        to = model_expand(s, to, &p->count, &on, note_found, p);
-        if (!on) {
-            int stays = model_terminal(s);
-            if (stays == 0) note_found(p, DEADLOCK, s);
-            if (stays == 2 && found_at(p, AT_FAULT, all->depth)) box_add(&p->found[AT_FAULT].states, s);
-        }
-        if (p->count.at_fault) {
-            p->count.at_fault = 0;
-            note_found(p, AT_FAULT, s);
-        }
+/* Whether there was something left to claim: of the part's own share of the level, else of another's. */
+static int claim(part *p) {
+    for (unsigned i = 0; i < p->all->threads; i++) {
+        part *from = &p->all->parts[(p->number + i) % p->all->threads];
+        size_t used = from->level.used;
+        if (__atomic_load_n(&from->taken, __ATOMIC_RELAXED) >= used) continue;
+        size_t begin = __atomic_fetch_add(&from->taken, CLAIM, __ATOMIC_RELAXED);
+        if (begin >= used) continue;
+        p->at = from->level.items + begin;
+        p->end = from->level.items + (used - begin < CLAIM ? used : begin + CLAIM);
+        return 1;
+    }
+    return 0;
+}
+
+static void expand_one(part *p, const state *s, state **to) {
+    int on;
+    *to = model_expand(s, *to, &p->count, &on, note_found, p);
+    if (!on) {
+        int stays = model_terminal(s);
+        if (stays == 0) note_found(p, DEADLOCK, s);
+        if (stays == 2 && found_at(p, AT_FAULT, p->all->depth)) box_add(&p->found[AT_FAULT].states, s);
+    }
+    if (p->count.at_fault) {
+        p->count.at_fault = 0;
+        note_found(p, AT_FAULT, s);
+    }
+}
+
+static void expand_some(part *p, outlet *out) {
+    state *to = p->fresh.items, *full = to + p->all->batch;
+    for (out->expanded = 0; to < full && !p->no_room; out->expanded++) {
+        if (p->at == p->end && !claim(p)) break;
+        expand_one(p, p->at++, &to);
     }
     p->fresh.used = (size_t)(to - p->fresh.items);
-    if (all->threads == 1) sift(p, 1);
-    else sift(p, all->threads);
+    if (p->all->threads == 1) sift(p, out, 1);
+    else sift(p, out, p->all->threads);
+    out->more = p->at < p->end || __atomic_load_n(&p->taken, __ATOMIC_RELAXED) < p->level.used;
+    out->full = p->no_room != NULL;
 }
 
 /* What the part holds, in bytes: all that grows with the search. */
@@ -127,27 +156,72 @@ static size_t held(const part *p) {
     return p->seen.mapped + states * sizeof(state);
 }
 
-/* Room for so many successors, within the part's share of the memory: 1, or why there is none. */
-static int reserve(part *p, size_t coming) {
+/* Room for what comes to the table and for what comes back, within the part's share of the memory: 1, or why there is
+ * none. */
+static int reserve(part *p, size_t coming, size_t back) {
     size_t own = held(p), share = p->all->memory / p->all->threads;
     int room = table_reserve(&p->seen, coming, &own, share);
     if (room <= 0) return room;
-    own += (room_for(&p->next, coming) - p->next.room) * sizeof(state);
+    own += (room_for(&p->next, back) - p->next.room) * sizeof(state);
     if (share != 0 && own > share) return MEMORY_FULL;
-    return box_grow(&p->next, coming) ? 1 : MEMORY_REFUSED;
+    return box_grow(&p->next, back) ? 1 : MEMORY_REFUSED;
 }
 
-static void insert_all(part *p) {
+static void insert_all(part *p, int turn) {
     search *all = p->all;
     word tag = (word)((all->depth + 1) & 3) << LEVEL_SHIFT;
     size_t coming = 0;
-    for (unsigned from = 0; from < all->threads; from++) coming += all->parts[from].out[p->number].used;
-    int room = reserve(p, coming);
-    if (room <= 0) {
-        __atomic_store_n(&all->no_room, room == MEMORY_FULL ? "memory" : "refused", __ATOMIC_RELAXED);
+    for (unsigned from = 0; from < all->threads; from++) coming += all->parts[from].out[turn].to[p->number].used;
+    int room = reserve(p, coming, p->out[turn].used + 1);
+    if (room <= 0) p->no_room = room == MEMORY_FULL ? "memory" : "refused";
+    for (unsigned from = 0; from < all->threads; from++) {
+        batch *b = &all->parts[from].out[turn].to[p->number];
+        if (room > 0) insert_batch(p, b, tag);
+        else for (size_t i = 0; i < b->used; i++) b->items[i].hash = 0;
+    }
+}
+
+/* The new ones of what was put out, in its order, join the next level: neighbours stay neighbours. */
+static void collect(part *p, outlet *out) {
+    size_t seen[MOST_THREADS] = {0}, used = p->next.used;
+    for (size_t i = 0; i < out->used; i++) {
+        unsigned owner = out->order[i];
+        const hashed *back = &out->to[owner].items[seen[owner]++];
+        p->next.items[used] = back->s;
+        used += back->hash;
+    }
+    p->next.used = used;
+    out->used = 0;
+}
+
+static void meet(search *all) {
+    if (all->threads > 1) pthread_barrier_wait(&all->barrier);
+}
+
+/* The level is expanded and what it leads to inserted, a batch at a time. Threads meet once a batch, between the two:
+ * whoever comes to the next meeting has read what was put out before this one. */
+static void search_level(part *p) {
+    search *all = p->all;
+    for (int turn = 0;; turn = 1 - turn) {
+        int more = 0, full = 0;
+        expand_some(p, &p->out[turn]);
+        meet(all);
+        for (unsigned t = 0; t < all->threads; t++) {
+            more |= all->parts[t].out[turn].more;
+            full |= all->parts[t].out[turn].full;
+        }
+        collect(p, &p->out[1 - turn]);
+        p->lost = p->out[turn].expanded + (full ? p->out[1 - turn].expanded : 0);
+        if (full) {
+            p->out[turn].used = 0;
+            return;
+        }
+        insert_all(p, turn);
+        if (more) continue;
+        meet(all);
+        collect(p, &p->out[turn]);
         return;
     }
-    for (unsigned from = 0; from < all->threads; from++) insert_batch(p, &all->parts[from].out[p->number], tag);
 }
 
 /* Counts the new states' premises and judges them; those that break something leave the level. */
@@ -201,12 +275,6 @@ static void everyone(search *all, void (*job)(part *)) {
     pthread_barrier_wait(&all->barrier);
 }
 
-static int level_done(const search *all) {
-    for (unsigned t = 0; t < all->threads; t++)
-        if (all->parts[t].done < all->parts[t].level.used) return 0;
-    return 1;
-}
-
 static void share_witnesses(search *all) {
     for (unsigned w = 0; w < model_witnesses; w++) {
         long least = -1;
@@ -218,10 +286,21 @@ static void share_witnesses(search *all) {
     }
 }
 
+/* States of the level whose successors are not all in the table. */
+static size_t not_expanded(const search *all) {
+    size_t states = 0;
+    for (unsigned t = 0; t < all->threads; t++) {
+        const part *p = &all->parts[t];
+        states += p->taken < p->level.used ? p->level.used - p->taken : 0;
+        states += (size_t)(p->end - p->at) + p->lost;
+    }
+    return states;
+}
+
 size_t search_waiting(const search *all) {
-    size_t waiting = 0;
-    for (unsigned t = 0; t < all->threads; t++) waiting += all->parts[t].level.used - all->parts[t].done;
-    return waiting + all->left;
+    size_t waiting = all->left;
+    for (unsigned t = 0; t < all->threads; t++) waiting += all->parts[t].level.used;
+    return waiting;
 }
 
 /* Closes the level that was just inserted; answers whether another one is to be expanded. */
@@ -236,7 +315,8 @@ static int next_level(search *all) {
         box level = p->level;
         p->level = p->next;
         p->next = level;
-        p->next.used = p->done = 0;
+        p->next.used = p->taken = p->lost = 0;
+        p->at = p->end = NULL;
     }
     if (states > all->states) {
         all->level_sizes = realloc(all->level_sizes, (all->levels + 1) * sizeof *all->level_sizes);
@@ -272,16 +352,14 @@ void search_run(search *all) {
         part *p = part_of(all, s);
         if (table_reserve(&p->seen, 1, &(size_t){0}, 0) <= 0) no_memory();
         box_reserve(&p->next, 1);
-        insert_one(p, s, hash_of(s), 0);
+        if (insert_one(p, s, hash_of(s), 0)) p->next.items[p->next.used++] = *s;
     }
     while (next_level(all) && (all->stopped = stopped(all)) == NULL) {
         if (all->progress) report_progress(all);
-        while (!level_done(all) && !all->no_room) {
-            everyone(all, expand_some);
-            everyone(all, insert_all);
-        }
-        for (unsigned t = 0; t < all->threads && all->no_room; t++)
-            all->left += all->parts[t].level.used - all->parts[t].begun;
+        everyone(all, search_level);
+        for (unsigned t = 0; t < all->threads; t++)
+            if (all->parts[t].no_room) all->no_room = all->parts[t].no_room;
+        if (all->no_room) all->left = not_expanded(all);
     }
     if (all->no_room) all->stopped = all->no_room;
     all->quit = 1;

@@ -12,6 +12,7 @@ typedef struct {
     box states, sources;
 } finding;
 
+/* On the way to the part that owns it; on the way back `hash` is 1 where the state was new there, else 0. */
 typedef struct {
     uint64_t hash;
     state s;
@@ -22,24 +23,35 @@ typedef struct {
     size_t used;
 } batch;
 
-enum { RECENT = 1 << 12, MOST_THREADS = 64 };
+enum { RECENT = 1 << 12, MOST_THREADS = 64, LINE = 128 };
 
 typedef struct search search;
 
-/* What one thread owns: a part of the table, its share of the level, and its own counts. */
+/* What is put out at one turn: by owner, and the owners in order. */
 typedef struct {
-    search *all;
+    batch *to;
+    unsigned char *order;
+    size_t used;
+    size_t expanded; /* how many states it comes from */
+    int more, full;  /* whether the part has more to expand, and whether it had no room before */
+} outlet;
+
+/* What one thread owns: a part of the table, its share of the level, and its own counts; on cache lines of its own. */
+typedef struct {
+    _Alignas(LINE) search *all;
     unsigned number;
     table seen;
     box level, next;
     box fresh;     /* successors of the states that were expanded last */
-    batch *out;    /* the same without most repetitions, by owner */
+    outlet out[2]; /* the same without most repetitions; one is filled while the other is read */
     state *recent; /* states that were put out last, by the low bits of their hash */
     counts count;
     finding *found;
     long *witnessed; /* depth, or -1 */
-    size_t done;     /* states of the level that are expanded */
-    size_t begun;    /* the same, before the batch that was expanded last */
+    size_t taken;    /* states of its level that a thread has claimed */
+    const state *at, *end; /* what it has claimed itself and not yet expanded */
+    size_t lost;           /* states that were expanded in vain, for there was no room */
+    const char *no_room;   /* why it could not grow, or NULL */
 } part;
 
 struct search {
