@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+import programs
 from environments import PEERS, install
 from jobs import jobs, missing
 from measure import Unfit, in_turns
@@ -42,17 +43,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--rounds", type=int, default=5, metavar="N", help="turns of each contender; default 5"
     )
+    parser.add_argument("--long", action="store_true", help="9 managers as well: a minute more a round")
     parser.add_argument("--peers", action="store_true", help="install the peers that are not here")
     parser.add_argument("--write", action="store_true", help="keep this run in bench/RESULTS.md")
     args = parser.parse_args(arguments)
     if args.rounds < 1:
         parser.error("--rounds: at least 1")
-    left_out = [sentence for peer in PEERS if (sentence := install(peer))] if args.peers else missing()
+    if args.peers:
+        left_out = [sentence for peer in PEERS if (sentence := install(peer))] + programs.missing()
+    else:
+        left_out = missing()
     today = datetime.now(tz=UTC).date().isoformat()
     blocks = [f"{today} · {machine()} · {args.rounds} rounds, in turns; medians (least–most)"]
     found = []
     try:
-        for job in jobs():
+        for job in jobs(long=args.long):
             samples = in_turns(job.contenders, args.rounds)
             blocks.append(table(job, samples))
             found += answers(job, samples)

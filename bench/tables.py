@@ -11,13 +11,19 @@ from measure import Contender, Sample
 
 @dataclass(frozen=True)
 class Target:
-    """What a job must reach: a least ratio to a rival's search, or most CPU seconds of the process."""
+    """What a job must reach: a least ratio to a rival, most CPU seconds of a process, or most bytes a state.
+
+    `of` says what a ratio is of: the search's CPU, the process's, or the seconds that go by (`wall`).
+    The last depend on what else the machine does: they are noted, and never missed.
+    """
 
     text: str
     contender: str
     rival: str = ""
     least: float = 0.0
     most: float = 0.0
+    of: str = "search"
+    states: int = 0
 
 
 @dataclass(frozen=True)
@@ -42,8 +48,9 @@ class Answer:
         """One line."""
         if self.figure is None:
             return f"{self.target.text}: not measured, for {self.target.rival} is not here"
-        unit = "×" if self.target.rival else " s"
-        return f"{self.target.text}: {self.figure:.2f}{unit}, {'met' if self.met else 'MISSED'}"
+        unit = "×" if self.target.rival else " bytes" if self.target.states else " s"
+        verdict = "noted" if self.target.of == "wall" else "met" if self.met else "MISSED"
+        return f"{self.target.text}: {self.figure:.2f}{unit}, {verdict}"
 
 
 Samples = dict[str, list[Sample]]
@@ -59,23 +66,37 @@ def searches(samples: Sequence[Sample]) -> list[float]:
     return [sample.cpu if sample.search is None else sample.search for sample in samples]
 
 
+def measured(samples: Sequence[Sample], of: str) -> list[float]:
+    """What a ratio is of."""
+    if of == "search":
+        return searches(samples)
+    return [sample.wall if of == "wall" else sample.cpu for sample in samples]
+
+
+def bytes_each(samples: Sequence[Sample], states: int) -> float:
+    """The peak memory of the search's program, or else of the process, shared out to the states."""
+    peaks = [sample.peak if sample.search_peak is None else sample.search_peak for sample in samples]
+    return median(peaks) * (1 << 20) / states
+
+
 def answers(job: Job, samples: Samples) -> list[Answer]:
     """What the run says of each target. A target whose rival was not run is neither met nor missed."""
     found = []
     for target in job.targets:
         ours = samples[target.contender]
         if not target.rival:
-            figure = median(sample.cpu for sample in ours)
+            each = target.states and bytes_each(ours, target.states)
+            figure = each or median(sample.cpu for sample in ours)
             found.append(Answer(target, figure, figure <= target.most))
         elif target.rival in samples:
-            figure = ratio(searches(ours), searches(samples[target.rival]))
-            found.append(Answer(target, figure, figure >= target.least))
+            figure = ratio(measured(ours, target.of), measured(samples[target.rival], target.of))
+            found.append(Answer(target, figure, target.of == "wall" or figure >= target.least))
         else:
             found.append(Answer(target, None, False))
     return found
 
 
-HEAD = ("", "version", "search, CPU s", "million/s", "process, CPU s", "million/s", "peak, MB", "× CPU")
+HEAD = ("", "version", "search, CPU s", "million/s", "process, CPU s", "million/s", "s", "peak, MB", "× CPU")
 
 
 def table(job: Job, samples: Samples) -> str:
@@ -90,7 +111,9 @@ def table(job: Job, samples: Samples) -> str:
         cells = [contender.name, contender.version]
         for seconds in (alone, whole):
             cells += [_spread(seconds), _rate(job.transitions, seconds)]
-        lines.append(_line([*cells, f"{median(s.peak for s in mine):.0f}", f"{times:.2f}"]))
+        cells += [f"{median(s.wall for s in mine):.2f}", f"{median(s.peak for s in mine):.0f}"]
+        cells += [f"{times:.2f}"]
+        lines.append(_line(cells))
     lines += ["", *(f"- {answer}" for answer in answers(job, samples))]
     return "\n".join(lines).rstrip() + "\n"
 

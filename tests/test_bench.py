@@ -1,12 +1,16 @@
 """The harness of the measurements: its arithmetic on made-up times, and that it refuses a wrong count."""
 
+import json
+import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import jobs
+import programs
 import run as bench
 from environments import MINICHECK, PEERS, Peer, install
 from falsework.accounting import Tally
@@ -23,7 +27,7 @@ THEIRS = Contender("theirs", ("theirs",), "2, Python 3", 10)
 TWICE = Target("twice as fast", "ours", rival="theirs", least=2.0)
 JOB = Job("Ten states", (OURS, THEIRS), 2_000_000, (TWICE, Target("in a second", "ours", most=1.0)))
 SAMPLES = {
-    "ours": [Sample(1.0, 20.0, 0.5), Sample(3.0, 22.0, 2.5), Sample(2.0, 21.0, 1.0)],
+    "ours": [Sample(1.0, 20.0, 0.5, 0.1), Sample(3.0, 22.0, 2.5, 0.4), Sample(2.0, 21.0, 1.0, 0.2)],
     "theirs": [Sample(4.0, 90.0, 3.0), Sample(6.0, 80.0, 5.0), Sample(5.0, 85.0, 4.0)],
 }
 
@@ -45,10 +49,10 @@ def test_the_table_has_medians_and_rates() -> None:
     assert table(JOB, SAMPLES) == (
         "### Ten states\n"
         "\n"
-        "|  | version | search, CPU s | million/s | process, CPU s | million/s | peak, MB | × CPU |\n"
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
-        "| ours | 1, Python 3 | 1.00 (0.50–2.50) | 2.00 | 2.00 (1.00–3.00) | 1.00 | 21 | 1.00 |\n"
-        "| theirs | 2, Python 3 | 4.00 (3.00–5.00) | 0.50 | 5.00 (4.00–6.00) | 0.40 | 85 | 2.50 |\n"
+        "|  | version | search, CPU s | million/s | process, CPU s | million/s | s | peak, MB | × CPU |\n"
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+        "| ours | 1, Python 3 | 1.00 (0.50–2.50) | 2.00 | 2.00 (1.00–3.00) | 1.00 | 0.20 | 21 | 1.00 |\n"
+        "| theirs | 2, Python 3 | 4.00 (3.00–5.00) | 0.50 | 5.00 (4.00–6.00) | 0.40 | 0.00 | 85 | 2.50 |\n"
         "\n"
         "- twice as fast: 4.00×, met\n"
         "- in a second: 2.00 s, MISSED\n"
@@ -57,7 +61,7 @@ def test_the_table_has_medians_and_rates() -> None:
 
 def test_a_process_that_says_nothing_of_a_search_has_no_rate() -> None:
     job = Job("Nothing generated", (OURS,), 0)
-    assert "| - | - | 2.00 (2.00–2.00) | - | 20 | 1.00 |" in table(job, {"ours": [Sample(2.0, 20.0)]})
+    assert "| - | - | 2.00 (2.00–2.00) | - | 0.00 | 20 | 1.00 |" in table(job, {"ours": [Sample(2.0, 20.0)]})
 
 
 @pytest.mark.parametrize("cpu, met", [(1.0, [True, True]), (1.01, [False, False])])
@@ -71,6 +75,27 @@ def test_without_its_rival_a_target_is_not_measured() -> None:
     assert (answer.figure, answer.met) == (None, False)
     assert str(answer) == "twice as fast: not measured, for theirs is not here"
     assert str(Answer(TWICE, 1.5, met=False)) == "twice as fast: 1.50×, MISSED"
+
+
+def test_a_ratio_may_be_of_the_processes_or_of_the_clock() -> None:
+    # Processes: 4 / 1. By the clock 3 / 2 = 1.5: less than what is wanted, and noted all the same.
+    ours, theirs = [Sample(1.0, 1.0, 0.1, 2.0)], [Sample(4.0, 1.0, 0.1, 3.0)]
+    wanted = [replace(TWICE, of="process"), replace(TWICE, of="wall"), TWICE]
+    found = answers(Job("", (OURS, THEIRS), 1, tuple(wanted)), {"ours": ours, "theirs": theirs})
+    assert [(answer.figure, answer.met) for answer in found] == [(4.0, True), (1.5, True), (1.0, False)]
+    assert str(found[1]) == "twice as fast: 1.50×, noted"
+
+
+@pytest.mark.parametrize("held, met", [(16.0, True), (17.0, False)])
+def test_memory_is_shared_out_to_the_states(held: float, met: bool) -> None:
+    # Of 1,048,576 states each has as many bytes as the search's program has megabytes, whatever Python holds.
+    each = Target("16 bytes a state", "ours", most=16.0, states=1 << 20)
+    job = Job("", (OURS,), 1, (each,))
+    (answer,) = answers(job, {"ours": [Sample(1.0, 99.0, 1.0, 1.0, held)]})
+    assert (answer.figure, answer.met) == (held, met)
+    assert str(answer) == f"16 bytes a state: {held:.2f} bytes, {'met' if met else 'MISSED'}"
+    (whole,) = answers(job, {"ours": [Sample(1.0, 99.0)]})
+    assert whole.figure == 99.0
 
 
 # --- turns ----------------------------------------------------------------------------------------------
@@ -88,10 +113,32 @@ def test_contenders_take_turns() -> None:
     assert [sample.cpu for sample in samples["theirs"]] == [2.0, 4.0, 6.0]
 
 
+def test_what_is_needed_is_made_once_before_the_turns() -> None:
+    order: list[str] = []
+    contender = replace(OURS, ready=lambda: order.append("ready"))
+
+    def runner(_: Contender) -> Sample:
+        order.append("turn")
+        return Sample(1.0, 1.0)
+
+    in_turns((contender,), 2, runner)
+    assert order == ["ready", "turn", "turn"]
+
+
+def test_a_turn_has_its_variables_and_an_empty_folder(tmp_path: Path) -> None:
+    fresh = tmp_path / "fresh"
+    fresh.mkdir()
+    (fresh / "left").touch()
+    said = "import os, sys; print(os.environ['NAMED'], os.listdir(sys.argv[1]))"
+    command = (sys.executable, "-c", said, str(fresh))
+    run(Contender("child", command, "", "value []", variables={"NAMED": "value"}, fresh=fresh))
+
+
 def test_a_process_is_measured_whole() -> None:
-    said = 'import json; print(json.dumps({"states": 10, "search": 0.25}))'
+    said = 'import json; print(json.dumps({"states": 10, "search": 0.25, "peak": 3.5}))'
     sample = run(Contender("child", (sys.executable, "-c", said), "", 10))
-    assert sample.search == 0.25
+    assert (sample.search, sample.search_peak) == (0.25, 3.5)
+    assert 0 < sample.wall < 60
     assert 0 < sample.cpu < 60
     assert 1 < sample.peak < 1_000
 
@@ -106,7 +153,7 @@ def test_a_wrong_count_has_no_time(said: str, told: str) -> None:
 
 def test_a_text_that_is_not_printed_has_no_time() -> None:
     check = Contender("check", ("check",), "", "50,816 states")
-    assert answered(check, "HOLDS  50,816 states, all of them") is None
+    assert answered(check, "HOLDS  50,816 states, all of them") == {}
     with pytest.raises(Unfit, match="without '50,816 states'"):
         answered(check, "VIOLATED")
 
@@ -124,7 +171,7 @@ def fewer(monkeypatch: pytest.MonkeyPatch) -> list[Sample]:
     """The program with two jobs of made-up samples: the first sample of the list is ours."""
     given = [Sample(1.0, 20.0, 1.0), Sample(3.0, 30.0, 3.0)]
     job = Job("Ten states", (OURS, THEIRS), 1_000_000, (TWICE,))
-    monkeypatch.setattr(bench, "jobs", lambda: [job])
+    monkeypatch.setattr(bench, "jobs", lambda **_: [job])
     monkeypatch.setattr(bench, "missing", lambda: ["musil is not here"])
     names = [OURS.name, THEIRS.name]
     monkeypatch.setattr(
@@ -170,7 +217,7 @@ def test_a_peer_that_no_python_here_can_run_is_left_out_by_a_sentence() -> None:
 
 def test_each_peer_has_its_program() -> None:
     scripts = {path.name for path in (Path(bench.__file__).parent / "peers").glob("*.py")}
-    assert scripts == {f"{peer.name}_two_phase_commit.py" for peer in PEERS}
+    assert scripts == {f"{name}_two_phase_commit.py" for name in ("spin", *(peer.name for peer in PEERS))}
     assert MINICHECK.version == "0.4.0"
 
 
@@ -198,12 +245,22 @@ def test_the_counts_of_the_harness_are_those_that_others_confirm(managers: int) 
     assert (row["states"], row["transitions"]) == jobs.COUNTS[managers]
 
 
-def test_the_named_configurations_have_so_many_managers() -> None:
-    for managers, name in jobs.NAMES.items():
-        assert definition_of(getattr(two_phase_commit, name)).constants == {"MANAGERS": managers}
+@pytest.mark.skipif(programs.compiler() is None, reason="no C compiler is here")
+def test_the_program_by_hand_has_the_same_count() -> None:
+    programs.make_by_hand()
+    states, transitions = jobs.COUNTS[6]
+    done = subprocess.run([programs.BY_HAND, "6", "17"], check=True, capture_output=True, text=True)
+    said = json.loads(done.stdout)
+    assert (said["states"], said["transitions"]) == (states, transitions)
 
 
-def test_every_job_begins_with_ours_and_has_a_count() -> None:
-    for job in jobs.jobs():
-        assert job.contenders[0].name.startswith("falsework")
-        assert all(target.contender == job.contenders[0].name for target in job.targets)
+def test_every_job_begins_with_ours_and_measures_ours_against_others() -> None:
+    found = jobs.jobs(long=True)
+    assert len({job.title for job in found}) == len(found)
+    for job in found:
+        names = [contender.name for contender in job.contenders]
+        assert len(set(names)) == len(names)
+        assert names[0].startswith("falsework")
+        assert all(
+            target.contender in names and target.contender.startswith("falsework") for target in job.targets
+        )
