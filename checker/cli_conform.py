@@ -3,6 +3,19 @@
 SUBJECT is a shipped name, module:Class or path.py:Class. Where it diverges, the shortest path is shown with
 what was expected beside what was observed, and with the model's invariants that the implementation breaks.
 
+A subject is a class around the implementation. docs/conformance.md has an example; it has these attributes
+and methods:
+  model      "module:Class" of the model or configuration whose graph is driven
+  surface    what is driven, for people, such as "driven SQLite"
+  refuses    the actions whose guard the implementation itself enforces, () for none
+  internal   the steps that it takes of itself: their answer is not compared
+  refusals   its own exceptions that mean a refusal
+  unknowns   its own exceptions that mean that the action may have happened or not
+  begin      (constants): it is as new, set up for these constants of the model
+  perform    (action, arguments): the action happens; returns the implementation's answer
+  observe    (): the variables that can be read off it, a mapping, always the same ones
+  close      (): nothing is left open
+
 example: falsework conform lease
 """
 

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from falsework.conformance.subject import ATTRIBUTES, METHODS, Subject, subject_role_of, twins_of_subject
+from falsework.conformance.subject import (
+    ATTRIBUTES,
+    METHODS,
+    Subject,
+    protocol_text,
+    subject_role_of,
+    twins_of_subject,
+)
 from falsework.definition import Definition, definition_of
 from falsework.errors import InputError
 from falsework.naming import find, from_path, import_module, nearest, shipped
@@ -64,10 +71,9 @@ def _checked(name: str, path: str) -> NamedSubject:
         raise InputError(f"{where} has no class {cls_name!r}{nearest(cls_name, _classes(module))}")
     missing = [word for word in (*ATTRIBUTES, *METHODS) if not hasattr(cls, word)]
     if missing:
-        raise InputError(
-            f"{path} is no subject: it has no {missing[0]}; a subject has "
-            f"{', '.join(ATTRIBUTES)} and the methods {', '.join(METHODS)}"
-        )
+        *others, last = missing
+        listed = f"{', '.join(others)} and {last}" if others else last
+        raise InputError(f"{path} is no subject: it has no {listed}\n{protocol_text(missing)}")
     model = getattr(cls, "model", None)
     if not isinstance(model, str):
         raise InputError(f'{path} has model = {model!r}; write model = "module:Class"')

@@ -75,8 +75,26 @@ class Subject(Protocol):
         ...
 
 
-ATTRIBUTES = ("model", "surface", "refuses", "internal", "refusals", "unknowns")
-METHODS = ("begin", "perform", "observe", "close")
+ATTRIBUTES = {
+    "model": '"module:Class" of the model or configuration whose graph is driven',
+    "surface": 'what is driven, for people, such as "driven SQLite"',
+    "refuses": "the actions whose guard the implementation itself enforces, () for none",
+    "internal": "the steps that it takes of itself: their answer is not compared",
+    "refusals": "its own exceptions that mean a refusal",
+    "unknowns": "its own exceptions that mean that the action may have happened or not",
+}
+METHODS = {
+    "begin": "(constants): it is as new, set up for these constants of the model",
+    "perform": "(action, arguments): the action happens; returns the implementation's answer",
+    "observe": "(): the variables that can be read off it, a mapping, always the same ones",
+    "close": "(): nothing is left open",
+}
+
+
+def protocol_text(names: Collection[str] = (*ATTRIBUTES, *METHODS)) -> str:
+    """What these parts of a subject mean, one a line."""
+    told = ATTRIBUTES | METHODS
+    return "\n".join(f"  {name:<10} {told[name]}" for name in told if name in names)
 
 
 # --- twins of a subject -----------------------------------------------------------------------------------
