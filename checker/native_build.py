@@ -33,7 +33,10 @@ FORGOTTEN = 3600.0
 
 def compiler() -> tuple[str, ...]:
     """The C compiler: $CC, else cc, gcc, clang, or the one in the ziglang wheel; raises NoCompiler."""
-    named = shlex.split(os.environ.get("CC", ""))
+    try:
+        named = shlex.split(os.environ.get("CC", ""))
+    except ValueError as problem:
+        raise NoCompiler(f"CC={os.environ['CC']!r} cannot be read: {problem}") from None
     if named:
         if shutil.which(named[0]) is None:
             raise NoCompiler(f"CC names {named[0]}, which is no program here: name another, or unset CC")

@@ -94,6 +94,12 @@ def test_a_bad_compiler_is_named_with_what_it_said(bad_compiler: str, empty_cach
     assert "Traceback" not in said.all
 
 
+def test_a_quote_that_nobody_closes_names_no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", "'gcc")
+    with pytest.raises(NoCompiler, match=r"^CC=.*gcc.* cannot be read: No closing quotation"):
+        native_build.compiler()
+
+
 @pytest.mark.parametrize("form", ["json", "junit"])
 def test_a_bad_compiler_is_an_answer_in_every_format(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", "/nonexistent")
