@@ -29,3 +29,18 @@ def counts(constants: Constants) -> Counted:
                 yield order, (before + decision + after, decision, heard, votes)
 
     return walk([("w" * size, "?", 0, 0)], steps)
+
+
+def by_hand(constants: Constants) -> tuple[int, int, int]:
+    """States, steps and depth without a search: a manager is alone with its part, but for the one decision.
+
+    Undecided, each manager works, waits unheard, waits heard, or has given up: 4. After an abort it may also
+    have obeyed, heard or unheard: 6. After a commit each has been heard, and waits or has obeyed: 2.
+    """
+    n = constants["MANAGERS"]
+    undecided, aborted, committed = 4**n, 6**n, 2**n
+    decisions = undecided + 1  # the abort in every undecided state, the commit in the one of all heard
+    heard = n * undecided // 2  # half of them have voted, and may be heard again
+    own = 2 * n * (undecided // 4 + aborted // 6)  # who works may prepare or give up
+    obeyed = n * (aborted + committed)
+    return undecided + aborted + committed, decisions + heard + own + obeyed, 3 * n + 1
