@@ -55,6 +55,7 @@ class Result:
     configuration: str = ""
     asked: tuple[str, ...] = ()
     command: str = ""  # the arguments that name this model again on the command line
+    declared: str = ""  # of a class that declares what it breaks: whether this is that
 
     def __repr__(self) -> str:
         from falsework.report_text import details, headline

@@ -23,6 +23,7 @@ from falsework.progress import watch
 from falsework.report_check import check_document
 from falsework.report_output import add_output, emit, warn, width
 from falsework.report_text import refusal_line
+from falsework.twin_contract import as_declared
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -124,6 +125,8 @@ def _outcome(target: Target, args: argparse.Namespace) -> Outcome:
     except (DefinitionError, Refused, NoCompiler) as problem:
         return Failure(target.name, problem)
     result.name, result.configuration, result.command = target.name, target.configuration, target.command
+    if target.declares and not args.config and not args.constants:
+        result.declared = as_declared(result)
     return result
 
 

@@ -8,6 +8,7 @@ example: falsework show my_model.py:Lease
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from falsework.check import Failure
 from falsework.cli_list import sentence
@@ -19,6 +20,7 @@ from falsework.naming import configurations_of, subject_of, twins_of
 from falsework.report_output import say
 from falsework.report_text import aligned, failure_details, failure_line, number_of, subject_text
 from falsework.source import class_place
+from falsework.values import Map, Seq, Set
 from falsework.verdict import BAD_INPUT, PASSED
 
 
@@ -75,9 +77,23 @@ def _variables(definition: Definition) -> list[list[str]]:
     rows = []
     for variable in definition.variables:
         value = variable.initial
-        start = spell(value) if not hasattr(value, "copied") else repr(value)
-        rows.append([variable.name, str(variable.domain), f"= {start}", str(variable.place)])
+        rows.append([variable.name, str(variable.domain), f"= {_start(value)}", str(variable.place)])
     return rows
+
+
+def _start(value: Any) -> str:
+    """The value as the model's text says it, members by their names."""
+    if isinstance(value, Map):
+        keys = value.domain()
+        cells = (
+            spell(value.default)
+            if keys is None
+            else ", ".join(f"{spell(k)}: {spell(value[k])}" for k in keys)
+        )
+        return f"Map({cells})" if keys is None else f"Map({{{cells}}})"
+    if isinstance(value, Set):
+        return f"Set([{', '.join(map(spell, value.initial if value.domain() is None else value))}])"
+    return f"Seq([{', '.join(map(spell, value))}])" if isinstance(value, Seq) else spell(value)
 
 
 def _action(action: Action) -> list[str]:
@@ -87,9 +103,12 @@ def _action(action: Action) -> list[str]:
 
 
 def _property(prop: Property) -> list[str]:
-    what = {"state": "of every state", "step": "of every step", "witness": "reached", "terminal": "may stay"}[
-        prop.kind
-    ]
+    what = {
+        "state": "of every state",
+        "step": "of every step",
+        "witness": "to be reached",
+        "terminal": "may stay",
+    }[prop.kind]
     what = f"of {prop.on}" if prop.on else what
     return [prop.name, what, str(prop.place), _sources(prop.source)]
 

@@ -65,6 +65,13 @@ def report_word(report: GateReport) -> str:
     return "not as declared" if report.verdict is Verdict.VIOLATED else report.verdict.value.lower()
 
 
+def _in_words(report: GateReport) -> str:
+    """The word, in a line that says besides that all was answered."""
+    answers = report.answers.values()
+    errors = sum(answer.verdict is Verdict.ERROR for answer in answers)
+    return f"{errors} with an error" if report.verdict is Verdict.ERROR and answers else report_word(report)
+
+
 def counted(report: GateReport) -> str:
     """`3 models, 9 configurations, 24 twins`, of what was asked."""
     kinds = [asked.kind for asked in report.asked]
@@ -131,7 +138,7 @@ def _departures(answer: Answer) -> dict[str, str]:
 
 def gate_text(report: GateReport, *, width: int = 100) -> str:
     """The whole report as text; the first line says what was asked and answered, the failures stand last."""
-    came = f"{_answered(report)} · {report_word(report)} · {report.seconds:.2f} s"
+    came = f"{_answered(report)} · {_in_words(report)} · {report.seconds:.2f} s"
     first = f"{report.command.upper()}  asked {counted(report)} · {came}"
     blocks = [first]
     blocks += ["\n".join(_model_lines(report, model)) for model in report.models]

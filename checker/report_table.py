@@ -14,6 +14,7 @@ from falsework.trace import Taken
 
 UNCHANGED = "."
 _SHORT = 12
+_FAULT = "the fault"
 
 
 @dataclass(frozen=True)
@@ -30,19 +31,22 @@ def step_text(taken: Taken, parameters: Sequence[str] = ()) -> str:
     return f"{taken.label}{answer}"
 
 
-def trace_table(definition: Definition, taken: Sequence[Taken], width: int = 100) -> str:
-    """The steps as rows: all cells, the changing cells alone, or the differences, the first that fits."""
+def trace_table(definition: Definition, taken: Sequence[Taken], width: int = 100, fault: str = "") -> str:
+    """The steps as rows: all cells, the changing cells alone, or the differences, the first that fits.
+
+    `fault` is one more step, which has no state.
+    """
     steps = [_start_text(definition, taken[0]), *(step_text(step) for step in taken[1:])]
     states = [step.state for step in taken]
     every = [column for i, v in enumerate(definition.variables) for column in _columns(i, v, states)]
     changing = [column for column in every if len({_hashable(column.read(s)) for s in states}) > 1]
     for chosen in (every, changing):
-        table = _grid(steps, states, chosen)
+        table = _grid(steps, states, chosen, fault)
         if chosen and max(map(len, table)) <= width:
             left_out = len(every) - len(chosen)
             note = [f"   ({left_out} columns that never change are left out)"] if left_out else []
             return "\n".join(table + note)
-    return "\n".join(_differences(definition, steps, states, width))
+    return "\n".join(_differences(definition, steps, states, width, fault))
 
 
 def _start_text(definition: Definition, start: Taken) -> str:
@@ -79,7 +83,7 @@ def _key(key: object) -> str:
     return ",".join(map(spell, key)) if isinstance(key, tuple) else spell(key)
 
 
-def _grid(steps: Sequence[str], states: Sequence[State], chosen: Sequence[_Column]) -> list[str]:
+def _grid(steps: Sequence[str], states: Sequence[State], chosen: Sequence[_Column], fault: str) -> list[str]:
     rows = [["", "step", *(column.heading for column in chosen)]]
     for number, (step, state) in enumerate(zip(steps, states, strict=True)):
         row = [str(number), step]
@@ -89,7 +93,11 @@ def _grid(steps: Sequence[str], states: Sequence[State], chosen: Sequence[_Colum
             row.append(UNCHANGED if same else column.show(value))
         rows.append(row)
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    if fault:
+        last = [str(len(steps)), fault]
+        widths[:2] = map(max, widths, map(len, last))
+        rows.append([*last, _FAULT])
+    return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=False)).rstrip() for row in rows]
 
 
 # --- differences --------------------------------------------------------------------------------------------
@@ -117,19 +125,21 @@ def paths(name: str, domain: VariableDomain, cell: Any) -> Iterator[tuple[str, s
 
 
 def differences(definition: Definition, before: State, after: State) -> list[str]:
-    """What one step changes, as `path: old -> new`; a path on one side only is `-` on the other."""
+    """What one step changes, as `path: old → new`; a path on one side only is `-` on the other."""
     found = []
     for i, variable in enumerate(definition.variables):
         old = dict(paths(variable.name, variable.domain, before[i]))
         new = dict(paths(variable.name, variable.domain, after[i]))
         both = {path: (old.get(path, "-"), new.get(path, "-")) for path in (*old, *new)}
-        found += [f"{path}: {was} -> {now}" for path, (was, now) in both.items() if was != now]
+        found += [f"{path}: {was} → {now}" for path, (was, now) in both.items() if was != now]
     return found
 
 
 def _differences(
-    definition: Definition, steps: Sequence[str], states: Sequence[State], width: int
+    definition: Definition, steps: Sequence[str], states: Sequence[State], width: int, fault: str
 ) -> list[str]:
+    if fault:
+        steps = [*steps, fault]
     margin = max(map(len, steps)) + len(str(len(steps))) + 4
     start = [
         f"{variable.name}: {columns(variable.domain, cell)}"
@@ -139,6 +149,7 @@ def _differences(
     rows += [
         differences(definition, before, after) or [UNCHANGED] for before, after in itertools.pairwise(states)
     ]
+    rows += [[_FAULT]] if fault else []
     lines = []
     for number, (step, found) in enumerate(zip(steps, rows, strict=True)):
         head = f"{number:>{len(str(len(steps)))}}  {step}".ljust(margin)

@@ -22,6 +22,8 @@ from falsework.verdict import Verdict
 
 _RAISE = {"max-states": "--max-states", "max-depth": "--max-depth", "memory": "--memory"}
 _GUARDS_SHOWN = 6
+_STEPS_AGAIN = 40
+_TOLD = ("ERROR", "VACUOUS")  # whose first line holds the finding itself
 _LEVELS_SHOWN = 40
 
 
@@ -160,8 +162,11 @@ def details(result: Result, *, width: int = 100, verbose: bool = False) -> str:
     for name, found in sorted(result.counterexamples.items(), key=lambda item: item[1].violation.steps):
         head = f"{name}  in {number_of(found.violation.steps, 'step')}\n\n" if several else ""
         blocks.append(head + counterexample_text(result, found, width))
-    findings = [_finding_text(result, finding) for finding in result.findings if finding.word != "bound-cut"]
-    blocks += ["\n".join(findings)] if findings else []
+    findings = [finding for finding in result.findings if finding.word != "bound-cut"]
+    if len(findings) == 1 and result.verdict.value in _TOLD and findings[0].place is not None:
+        blocks.append(f"the place   {_with_source(findings[0].place)}")  # the first line says the rest
+    elif findings:
+        blocks.append("\n".join(_finding_text(result, finding) for finding in findings))
     blocks += [_fault_text(result, width)] if result.tally.fault is not None else []
     if result.verdict is Verdict.INCOMPLETE and result.tally.stop is not None:
         blocks.append(stop_advice(result.tally.stop))
@@ -169,6 +174,7 @@ def details(result: Result, *, width: int = 100, verbose: bool = False) -> str:
         blocks.append(coverage_text(result))
     elif result.why.startswith("fast refuses"):
         blocks.append(_engine_text(result))
+    blocks.append(result.declared)
     return "\n\n".join(filter(None, blocks))
 
 
@@ -222,11 +228,11 @@ def _fault_text(result: Result, width: int) -> str:
     where = f"in {fault.at}" if fault.at else "in the last step" if steps else "in the start"
     done = Trace(fault.trace.start, steps if fault.at else steps[:-1])
     try:
-        table = trace_table(definition, replay(definition, done), width)
+        last = "" if fault.at or not steps else str(steps[-1])
+        table = trace_table(definition, replay(definition, done), width, last)
     except Exception as problem:  # noqa: BLE001  a start that faults has no states to show
         return f"the fault happens {where}; no state can be shown ({type(problem).__name__})"
-    last = "" if fault.at or not steps else f"\n{len(steps)}  {steps[-1]}  the fault"
-    return f"{table}{last}\n\nthe fault happens {where}, after {number_of(len(done), 'step')}"
+    return f"{table}\n\nthe fault happens {where}, after {number_of(len(done), 'step')}"
 
 
 # --- counterexamples ----------------------------------------------------------------------------------------
@@ -242,8 +248,12 @@ def counterexample_text(result: Result, found: Counterexample, width: int = 100)
 
 
 def again(result: Result, trace: Trace) -> str:
-    """The command that executes the trace again."""
-    return trace_command(result.command or result.definition.path, trace)
+    """The command that executes the trace again; of a long one, the commands that keep it in a file."""
+    model = result.command or result.definition.path
+    first = next(iter(result.tally.violations.values()), None)
+    if len(trace) > _STEPS_AGAIN and first is not None and first.trace == trace:
+        return f"falsework check {model} --save trace.json; falsework replay trace.json"
+    return trace_command(model, trace)
 
 
 def trace_command(model: str, trace: Trace) -> str:

@@ -242,9 +242,10 @@ def _arguments(action: Action, tokens: list[str], where: str) -> tuple[Any, ...]
 
 
 def _expect(tokens: list[str], sign: str, where: str, signature: str) -> None:
-    found = tokens.pop(0) if tokens else "the end"
+    found = tokens.pop(0) if tokens else ""
     if found != sign:
-        raise InputError(f"{where}: {found!r} instead of {sign!r}; write {signature}")
+        said = f"{found!r} instead of {sign!r}" if found else f"the line ends where {sign!r} belongs"
+        raise InputError(f"{where}: {said}; write {signature}")
 
 
 def _value(domain: Domain, tokens: list[str], where: str) -> Any:
@@ -268,11 +269,12 @@ def _value(domain: Domain, tokens: list[str], where: str) -> Any:
                 items.append(_value(part, tokens, where))
             _expect(tokens, ")", where, str(domain))
             return tuple(items)
-    text = tokens.pop(0) if tokens else "the end"
+    text = tokens.pop(0) if tokens else ""
     known = {spell(value): value for value in domain.values()}
     if text not in known:
         some = ", ".join(list(known)[:8]) + (", …" if len(known) > 8 else "")
-        raise InputError(f"{where}: {text!r} is no value of {domain}; write one of: {some}")
+        said = f"{text!r} is no value of {domain}" if text else "the line ends where a value belongs"
+        raise InputError(f"{where}: {said}; write one of: {some}")
     return known[text]
 
 

@@ -174,6 +174,25 @@ def _compare(contract: Contract) -> None:
     contract.problems += differences(cells, declared, contract.kind)
 
 
+def as_declared(result: Result) -> str:
+    """A line that says whether the class breaks what it declares; empty where that is not known.
+
+    A witness that is lost and not declared is left to the gate, which asks the model for it too.
+    """
+    declared = result.definition.breaks
+    if not declared or not result.tally.complete:
+        return ""
+    contract = Contract(result.definition.cls, "twin", result)
+    _compare(contract)
+    lost = [cell.name for cell in contract.cells.values() if cell.witness and cell.name not in declared]
+    wrong = [problem.text for problem in contract.problems if problem.about not in lost]
+    if wrong:
+        return f"not as declared: {'; '.join(wrong)}"
+    broken = [f"{name} in {_steps(n)}" for name, n in contract.broken.items() if isinstance(n, int)]
+    missed = [f"{name} no longer reached" for name in declared if contract.broken.get(name) == UNREACHED]
+    return f"as declared: {', '.join(broken + missed)}"
+
+
 def _errors(result: Result) -> list[Finding]:
     """Why the class could not be run."""
     return [finding for finding in result.findings if finding.word in ERROR_WORDS]

@@ -224,7 +224,7 @@ def test_a_line_of_steps_is_executed(golden: Callable[[str, str], None]) -> None
         ("", "no step in ''"),
         ("acquire(2)", "'2' is no value of 0..1; write one of: 0, 1"),
         ("acquire", "write acquire(worker)"),
-        ("acquire(0", "'the end' instead of ')'"),
+        ("acquire(0", "the line ends where ')' belongs; write acquire(worker)"),
         ("acquire(0) expre()", "did you mean expire?"),
     ],
 )
