@@ -64,7 +64,7 @@ def run(contender: Contender) -> Sample:
     if contender.fresh is not None:
         shutil.rmtree(contender.fresh, ignore_errors=True)
         contender.fresh.mkdir(parents=True)
-    variables = os.environ | {"PYTHONHASHSEED": "0"} | contender.variables
+    variables = {**os.environ, "PYTHONHASHSEED": "0", **contender.variables}
     began = time.monotonic()
     process = subprocess.Popen(contender.command, stdout=subprocess.PIPE, text=True, env=variables)
     assert process.stdout is not None

@@ -115,14 +115,14 @@ def test_contenders_take_turns() -> None:
 
 def test_what_is_needed_is_made_once_before_the_turns() -> None:
     order: list[str] = []
-    contender = replace(OURS, ready=lambda: order.append("ready"))
+    needy = replace(OURS, ready=lambda: order.append("ready"))
 
-    def runner(_: Contender) -> Sample:
-        order.append("turn")
+    def runner(contender: Contender) -> Sample:
+        order.append(f"a turn of {contender.name}")
         return Sample(1.0, 1.0)
 
-    in_turns((contender,), 2, runner)
-    assert order == ["ready", "turn", "turn"]
+    in_turns((needy,), 2, runner)
+    assert order == ["ready", "a turn of ours", "a turn of ours"]
 
 
 def test_a_turn_has_its_variables_and_an_empty_folder(tmp_path: Path) -> None:
