@@ -8,10 +8,18 @@ import pytest
 
 from falsework.check import Result, check
 from falsework.language import Model
-from falsework.twin_contract import Contract, breakers, differences, judge_configuration, judge_twin
+from falsework.twin_contract import (
+    Contract,
+    as_declared,
+    breakers,
+    differences,
+    judge_configuration,
+    judge_twin,
+)
 from falsework.verdict import Verdict
 from gauges import (
     BentPredicate,
+    Gauge,
     Loose,
     LooseAndDenied,
     NeverFull,
@@ -54,6 +62,24 @@ def test_a_twin_as_declared_departs_from_the_model(cls: type[Model], name: str, 
     assert problems(contract) == []
     assert contract.verdict is Verdict.HOLDS
     assert str(contract.departures[name]) == departure
+
+
+@pytest.mark.parametrize(
+    "cls, said",
+    [
+        (Overfilled, "as declared: it_is_never_over in 3 steps"),
+        (NeverFull, "as declared: it_is_full no longer reached"),
+        (NotWrong, "not as declared: it breaks nothing; declared: it_is_never_over"),
+        (WrongSooner, "not as declared: it_is_never_over is broken in 3 steps, declared: 4"),
+        (Gauge, ""),
+    ],
+)
+def test_a_check_of_one_class_says_whether_that_is_declared(cls: type[Model], said: str) -> None:
+    assert as_declared(whole(cls)) == said
+
+
+def test_a_check_that_was_stopped_does_not_say_what_is_declared() -> None:
+    assert as_declared(check(Overfilled, engine="explore", every=True, max_states=1)) == ""
 
 
 def test_a_twin_that_only_loses_a_witness_is_as_declared() -> None:
