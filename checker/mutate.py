@@ -27,7 +27,15 @@ from falsework.lower import Instance, Lowered, Predicate, lower, lower_without
 from falsework.lower_context import Site
 from falsework.program import build
 from falsework.rebuild import Rebuilder
-from falsework.source import conjuncts, deep, function_node, helper_called, named_object, place_in
+from falsework.source import (
+    conjuncts,
+    deep,
+    expression_text,
+    function_node,
+    helper_called,
+    named_object,
+    place_in,
+)
 from falsework.trace import Label
 
 DEFAULT_BOUNDS = Bounds(max_states=200_000, every=True)
@@ -94,7 +102,7 @@ def mutants(definition: Definition) -> list[Mutant]:
         for node in sorted(calls, key=lambda call: (call.lineno, call.col_offset)):
             for part in _parts(function, node):
                 site = (place_in(function, part), part.col_offset)
-                found.setdefault(site, Mutant(function.__name__, ast.unparse(part), site))
+                found.setdefault(site, Mutant(function.__name__, expression_text(part), site))
     return list(found.values())
 
 

@@ -151,6 +151,17 @@ def conjuncts(node: ast.expr) -> list[ast.expr]:
 # --- what a name in a method stands for ----------------------------------------
 
 
+def expression_text(node: ast.expr) -> str:
+    """The expression in one line; a lone generator in a call is not put in parentheses of its own."""
+    text = ast.unparse(node)
+    for call in ast.walk(node):  # the outer before what is inside, so that each is found as it was printed
+        if isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords:
+            inner, name = ast.unparse(call.args[0]), ast.unparse(call.func)
+            if isinstance(call.args[0], ast.GeneratorExp):
+                text = text.replace(f"{name}({inner})", f"{name}{inner}")
+    return text
+
+
 def named_object(function: Callable[..., Any], node: ast.expr) -> object:
     """What a plain or dotted name around the function stands for; None where it is a local or unknown."""
     if isinstance(node, ast.Name):

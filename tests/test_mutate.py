@@ -26,6 +26,7 @@ from falsework.models.lease import Lease
 from falsework.mutate import Mutant, Notice, Outcome, _Walk, kill, mutants, outcomes
 from falsework.program import build
 from falsework.report_mutate import mutants_text
+from falsework.source import expression_text
 from falsework.trace import Label
 
 EVERY = Bounds(every=True)
@@ -78,7 +79,7 @@ def without(source: str, mutant: Mutant) -> str:
     node = next(
         n for n in ast.walk(ast.parse(source))
         if isinstance(n, ast.expr) and (n.lineno, n.col_offset) == (line, column)
-        and ast.unparse(n) == mutant.text
+        and expression_text(n) == mutant.text
     )  # fmt: skip
     assert node.end_lineno is not None
     assert node.end_col_offset is not None
@@ -298,3 +299,11 @@ def test_the_exit_code_of(model: str, code: int, golden: Callable[[str, str], No
 @pytest.fixture(autouse=True)
 def _at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
+
+
+def test_a_conjunct_is_spelled_as_it_was_written() -> None:
+    for text in (
+        "all(any(x for x in y) for y in z) and f(g(a for a in b), c)",
+        "any((x for x in y), start=1)",
+    ):
+        assert expression_text(ast.parse(text, mode="eval").body) == text
