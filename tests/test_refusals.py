@@ -98,7 +98,9 @@ def test_a_time_compared_above_its_cap_is_a_mistake_whatever_the_engine(engine: 
 
 @pytest.mark.parametrize("engine", ["auto", "explore", "fast", "native"])
 def test_the_identity_of_numbers_is_a_mistake_whatever_the_engine(engine: str, tmp_path: Path) -> None:
-    definition = gathering(tmp_path / "model.py", CASES["M034-identity-of-numbers-whose-kinds-the-lowering-sees"][1])()
+    definition = gathering(
+        tmp_path / "model.py", CASES["M034-identity-of-numbers-whose-kinds-the-lowering-sees"][1]
+    )()
     with pytest.raises(DefinitionError, match=r"M034 self.issued is self.most"):
         check(definition.cls, engine=engine)
 
