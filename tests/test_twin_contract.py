@@ -34,6 +34,7 @@ from gauges import (
     WrongForAnotherReason,
     WrongSooner,
 )
+from models_for_reports import FaultInPredicate
 
 
 def whole(cls: type[Model]) -> Result:
@@ -170,3 +171,11 @@ def test_an_invariant_is_broken_by_the_twins_that_declare_it_alone() -> None:
     contracts = [judge_twin(cls, whole) for cls in (Overfilled, Stuck, WrongForAnotherReason)]
     assert breakers("it_is_never_over", contracts) == ["Overfilled"]
     assert breakers("it_drains_by_one", contracts) == []  # the third breaks it, and declares something else
+
+
+def test_a_class_that_faults_is_told_with_the_place() -> None:
+    fault, *others = problems(judge_configuration(FaultInPredicate, whole))
+    assert fault[0] == "fault"
+    assert fault[1].startswith("ZeroDivisionError: ")
+    assert fault[1].endswith(" at tests/models_for_reports.py:257")
+    assert others == []
