@@ -1,6 +1,6 @@
 """A lowered model as a Promela program, in which SPIN stores one state for each state of the model.
 
-One process stands at one place for ever and chooses among d_steps, one an instance; its globals are the slots.
+One process stands at one place for ever and chooses among d_steps, one an instance. The slots are globals.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from falsework.definition import Definition
+from falsework.definition import Action, Definition
 from falsework.domains import spell
 from falsework.emit_python import shared
 from falsework.errors import InputError, Place, Refused
@@ -17,11 +17,13 @@ from falsework.ir import Node, Pool, Slot
 from falsework.language import deadlock, values_stay_in_domain
 from falsework.lower import Instance, Lowered, Predicate, lower
 from falsework.packing import Packing
-from falsework.promela_expressions import LARGEST, Expressions, Unsayable
+from falsework.promela_expressions import Expressions, Unsayable
 from falsework.source import deep
 from falsework.trace import Faulted, starts
 
 MOST_STARTS = 10_000
+MOST_OPTIONS = 10_000
+"""SPIN's parser takes some more than these."""
 TYPES = ((1 << 1, "bit"), (1 << 8, "byte"), (1 << 15, "short"), (1 << 31, "int"))
 
 
@@ -73,10 +75,18 @@ class _Program:
 
     def text(self) -> str:
         """The whole program."""
-        options = [*self.monitors(), *(line for i in self.lowered.instances for line in self.options(i))]
+        declared = self.globals()
+        options = [*(line for i in self.lowered.instances for line in self.options(i)), *self.monitors()]
+        if len(options) - len(self.lowered.instances) > MOST_OPTIONS:
+            place = max(self.definition.actions, key=self.instances_of).place
+            raise Refused("P013", place, f"more than {MOST_OPTIONS} options", "smaller domains of parameters")
         body = ["active proctype model() {", *self.beginning(), "end: do", self.kept(), *options, "  od", "}"]
         hidden = [f"hidden int t{number};" for number in range(self.temporaries)]
-        return "\n".join([*self.head(), *self.globals(), *hidden, "", *body, ""])
+        return "\n".join([*self.head(), *declared, *hidden, "", *body, ""])
+
+    def instances_of(self, action: Action) -> int:
+        """How many instances of the action there are."""
+        return sum(instance.action is action for instance in self.lowered.instances)
 
     # --- the state
 
@@ -129,7 +139,7 @@ class _Program:
         return [*lines, "  fi;"]
 
     def kept(self) -> str:
-        """An option that is never there: it reads each slot, for SPIN hides from its states what none reads."""
+        """An option that is never there and reads each slot: SPIN hides from its states what none reads."""
         read = " || ".join(f"{self.names[slot.index]} < 0" for slot in self.lowered.slots if slot.size > 1)
         return f"  :: {read or 'false'} -> skip /* never: what is read nowhere, SPIN hides */"
 
@@ -210,7 +220,7 @@ class _Program:
     # --- states
 
     def monitors(self) -> Iterator[str]:
-        """The options that fail in a broken state, the state being as it is."""
+        """The options that fail in a broken state; last, as pan -i keeps the last of trails of one length."""
         if not self.asserts:
             return
         for predicate in self.lowered.invariants:

@@ -43,9 +43,7 @@ class Expressions:
                 raise Unsayable(f"a value from {node.low} to {node.high}", f"values up to {LARGEST}")
             found = self._written[node.index] = self._value(node)
             if len(found) > LONGEST:
-                raise Unsayable(
-                    f"an expression of more than {LONGEST} signs", "shorter loops and conditions"
-                )
+                raise Unsayable(f"an expression of more than {LONGEST} signs", "shorter loops and conditions")
         return found
 
     def _value(self, node: Node) -> str:
@@ -111,7 +109,8 @@ class Expressions:
         if node.op == "mod":
             return rest
         if node.args[0].low - node.args[1].value < -LARGEST:
-            raise Unsayable(f"a value from {node.low} divided", f"values above {node.args[1].value - LARGEST}")
+            least = node.args[1].value - LARGEST
+            raise Unsayable(f"the quotient of a value from {node.args[0].low}", f"values above {least}")
         return f"(({left} - {rest}) / {right})"
 
     def _table(self, node: Node) -> str:
