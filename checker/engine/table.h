@@ -23,7 +23,7 @@ _Noreturn void no_memory(void);
 
 int table_open(table *t, size_t room);
 void table_close(table *t);
-/* Makes the table a quarter larger until it has room for `more` states: 1, or MEMORY_FULL, or MEMORY_REFUSED. */
+/* Makes the table larger until it has room for `more` states: 1, or MEMORY_FULL, or MEMORY_REFUSED. */
 int table_reserve(table *t, size_t more, size_t *mapped_total, size_t limit);
 
 static inline size_t place_of(const table *t, uint64_t hash) {
