@@ -24,6 +24,7 @@ from falsework.report_check import check_document
 from falsework.report_output import add_output, emit, warn, width
 from falsework.report_text import refusal_line
 from falsework.twin_contract import as_declared
+from falsework.verdict import BAD_INPUT
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -97,9 +98,11 @@ def run(args: argparse.Namespace) -> int:
     for name in without:
         warn(f"falsework: {name} was not checked: it has no configuration or constant of that name")
     document = check_document(_asked(args), outcomes, width=width(), verbose=args.verbose)
-    if args.save is not None:
-        _save(Path(args.save), outcomes)
-    return emit(document, args.format)
+    unsaved = args.save is not None and not _save(Path(args.save), outcomes)
+    code = emit(document, args.format)
+    if unsaved:
+        warn(f"falsework: {args.save} was not written: there is no counterexample to save")
+    return code or (BAD_INPUT if unsaved else 0)
 
 
 def _asked(args: argparse.Namespace) -> str:
@@ -139,10 +142,11 @@ def _say_if_slow(target: Target) -> None:
         warn(refusal_line(definition.name, refusal))
 
 
-def _save(path: Path, outcomes: list[Outcome]) -> None:
+def _save(path: Path, outcomes: list[Outcome]) -> bool:
+    """Whether there was a counterexample to write there."""
     from falsework.tracefile import save
 
     broken = [o for o in outcomes if not isinstance(o, Failure) and o.counterexamples]
-    if not broken:
-        raise InputError(f"there is no counterexample to save in {path}")
-    save(path, broken[0])
+    if broken:
+        save(path, broken[0])
+    return bool(broken)

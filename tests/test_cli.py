@@ -403,7 +403,10 @@ def test_a_constant_that_is_given_twice_is_an_error() -> None:
 
 
 def test_nothing_to_save_is_an_error(tmp_path: Path) -> None:
-    assert falsework("check", LEASE, "--save", str(tmp_path / "t.json")).code == 13
+    said = falsework("check", LEASE, "--save", str(tmp_path / "t.json"))
+    assert said.code == 13
+    assert said.out.startswith("HOLDS")
+    assert "was not written: there is no counterexample to save" in said.err
 
 
 def test_progress_is_silent_when_piped(capfd: pytest.CaptureFixture[str]) -> None:
