@@ -7,6 +7,7 @@ import functools
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Annotated, ClassVar, Self
 
 import pytest
 
@@ -15,7 +16,7 @@ from falsework.accounting import Bounds, Tally
 from falsework.definition import Definition, definition_of
 from falsework.explore import explore
 from falsework.fast import fast
-from falsework.language import Model
+from falsework.language import Model, Upto, action, initial, invariant, reachable, require
 from falsework.models.classics.two_phase_commit import TwoPhaseCommit
 from falsework.naming import configurations_of, find, setting, shipped, twins_of, with_constants
 from falsework.native import native
@@ -106,6 +107,69 @@ def test_what_is_shipped_is_counted_as_the_class_itself_counts_it(cls: type[Mode
     few = native(definition, Bounds(every=True)).states <= EXPLORED
     bounds = Bounds(every=True, max_depth=None if few else 3)
     assert told(native(definition, bounds)) == told(explore(definition, bounds))
+
+
+# --- deep models --------------------------------------------------------------------------------------------
+
+
+class Ladder(Model):
+    """Hundreds of steps up, with falls to half the height on the way."""
+
+    TOP: ClassVar[int] = 300
+
+    height: Annotated[int, Upto("TOP")] = 0
+    side: Annotated[int, Upto(2)] = 0
+
+    @initial
+    def start(self, side: Annotated[int, Upto(1)]) -> None:
+        self.side = side
+
+    @action
+    def climb(self, turn: Annotated[int, Upto(1)]) -> None:
+        require(self.height < self.TOP)
+        self.height += 1
+        self.side = (self.side + turn) % 3
+
+    @action
+    def fall(self) -> None:
+        self.height = self.height // 2
+
+    @invariant
+    def nobody_stands_high_at_the_right(self) -> bool:
+        return self.height < 250 or self.side != 2
+
+    @invariant
+    def nobody_reaches_the_top(self) -> bool:
+        return self.height < self.TOP
+
+    @invariant
+    def nobody_falls_far(self, before: Self) -> bool:
+        return before.height - self.height < 140
+
+    @reachable
+    def somebody_is_high(self) -> bool:
+        return self.height > 200 and self.side == 1
+
+
+def test_a_deep_counterexample_is_the_least_and_found_in_time() -> None:
+    definition = definition_of(Ladder)
+    for bounds in (Bounds(every=True), Bounds(every=False)):
+        interpreted = fast(definition, bounds)
+        for threads in THREADS:
+            tally = native(definition, bounds, threads=threads)
+            assert told(tally) == told(interpreted)
+            assert_traces_execute(definition, tally)
+    # A step up at a time; half of 279 is 139, and falling further is forbidden.
+    assert native(definition, Bounds(every=True)).violations["nobody_falls_far"].steps == 280
+    assert native(definition).violations["nobody_stands_high_at_the_right"].steps == 250
+
+
+@pytest.mark.slow
+def test_a_search_of_twenty_thousand_levels_is_told_in_seconds() -> None:
+    """On the way back the table is not read once for each level."""
+    definition = definition_of(with_constants(Ladder, {"TOP": 20_000}))
+    tally = native(definition, Bounds(every=True), threads=1)
+    assert tally.violations["nobody_reaches_the_top"].steps == tally.depth == 20_000
 
 
 # --- under sanitizers ---------------------------------------------------------------------------------------

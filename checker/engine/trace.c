@@ -38,25 +38,78 @@ static int marked(search *all, const state *s, word bit) {
     return at != NULL && (at->w[0] & bit);
 }
 
-/* The unbroken states of the level with a step into the marked ones are added to `into`. */
-static void predecessors(search *all, long level, word bit, box *into) {
+static int of_level(word first, long level) { return (first >> LEVEL_SHIFT & 3) == ((word)level & 3); }
+
+/* --- deep searches: the states by level, so that the table is not read once for each ------------- */
+
+enum { DEEP = 64 };
+
+static box *listed; /* or NULL, where the table is read */
+
+static void list(search *all, const state *s, long level) {
+    state *at = lookup(all, s);
+    if (at == NULL || at->w[0] & MARK_B || !of_level(at->w[0], level)) return;
+    at->w[0] |= MARK_B;
+    box_add(&listed[level], s);
+}
+
+/* The same search again. A state has its level modulo four and is listed where it is first met, so in its own level. */
+static void list_levels(search *all) {
+    listed = calloc(all->levels + 1, sizeof *listed);
+    if (listed == NULL) no_memory();
     counts c = idle();
     box out = {0};
     box_reserve(&out, model_instances + 1);
-    for (unsigned t = 0; t < all->threads; t++) {
-        table *seen = &all->parts[t].seen;
-        for (size_t i = 0; i < seen->room + SPILL; i++) {
-            state s = seen->slots[i];
-            if (!(s.w[0] & TAKEN) || (s.w[0] >> LEVEL_SHIFT & 3) != ((word)level & 3)) continue;
-            s.w[0] &= STATE_MASK;
-            int on, hit = 0, fault = 0;
-            const state *end = model_expand(&s, out.items, &c, &on, ignore, NULL);
-            for (const state *k = out.items; k < end && !hit; k++) hit = marked(all, k, bit);
-            if (hit && model_judge(&s, c.broken, &fault) == 0) box_add(into, &s);
+    for (size_t i = 0; i < all->starts.used; i++) list(all, &all->starts.items[i], 0);
+    for (long level = 0; level + 1 < (long)all->levels; level++) {
+        for (size_t i = 0; i < listed[level].used; i++) {
+            int on, fault = 0;
+            const state *s = &listed[level].items[i];
+            if (model_judge(s, c.broken, &fault)) continue;
+            const state *end = model_expand(s, out.items, &c, &on, ignore, NULL);
+            for (const state *k = out.items; k < end; k++) list(all, k, level + 1);
         }
     }
     free(out.items);
     drop(&c);
+}
+
+/* --- backwards ----------------------------------------------------------------------------------- */
+
+typedef struct {
+    search *all;
+    word bit;
+    counts c;
+    box out, *into;
+} reading;
+
+static void read_state(reading *r, const state *s) {
+    int on, hit = 0, fault = 0;
+    const state *end = model_expand(s, r->out.items, &r->c, &on, ignore, NULL);
+    for (const state *k = r->out.items; k < end && !hit; k++) hit = marked(r->all, k, r->bit);
+    if (hit && model_judge(s, r->c.broken, &fault) == 0) box_add(r->into, s);
+}
+
+static void read_table(reading *r, const table *seen, long level) {
+    for (size_t i = 0; i < seen->room + SPILL; i++) {
+        state s = seen->slots[i];
+        if (!(s.w[0] & TAKEN) || !of_level(s.w[0], level)) continue;
+        s.w[0] &= STATE_MASK;
+        read_state(r, &s);
+    }
+}
+
+/* The unbroken states of the level with a step into the marked ones are added to `into`. */
+static void predecessors(search *all, long level, word bit, box *into) {
+    reading r = {all, bit, idle(), {0}, into};
+    box_reserve(&r.out, model_instances + 1);
+    if (listed == NULL && level > DEEP) list_levels(all);
+    if (listed != NULL)
+        for (size_t i = 0; i < listed[level].used; i++) read_state(&r, &listed[level].items[i]);
+    else
+        for (unsigned t = 0; t < all->threads; t++) read_table(&r, &all->parts[t].seen, level);
+    free(r.out.items);
+    drop(&r.c);
 }
 
 /* For each level up to `depth`, the states from which the remaining steps lead to the last box. */
