@@ -27,7 +27,7 @@ COUNTS = {
     9: (10_340_352, 123_558_401),
 }
 SLOTS = {7: 19, 8: 22, 9: 24}
-"""How large the table by hand is, as a power of 2: the least that is not too full at the end."""
+"""How large the tables of the peers are, as a power of 2: of those that were tried the fastest."""
 
 
 def jobs(*, long: bool = False) -> list[Job]:
@@ -77,7 +77,7 @@ def _by_hand(managers: int) -> Contender:
 
 
 def _spin(managers: int) -> Contender:
-    slots = f"-w{min(SLOTS[managers], 23)}"  # it holds pointers to lists: a larger one is slower
+    slots = f"-w{SLOTS[managers]}"
     return Contender(
         "SPIN",
         (str(programs.verifier(managers)), "-m10000", slots, "-n"),

@@ -1,9 +1,10 @@
-/* Two-phase commit searched by hand: one word a state, breadth first, one thread, the slots fetched a batch ahead.
- * MANAGERS LOG2_SLOTS: prints the states and transitions. It knows no traces, no coverage and no growth: the table is
- * as large as it is told to be.
+/* Two-phase commit searched by hand: one word a state, breadth first, one thread, the slots fetched a batch
+ * ahead. MANAGERS LOG2_SLOTS: prints the states and transitions. It knows no traces, no coverage and no
+ * growth: the table is as large as it is told to be.
  *
- * A state, from below: two bits a manager (0 works, 1 is prepared, 2 has committed, 3 has aborted), then a bit each for
- * whom the coordinator has heard, a bit each for the votes that are under way, and the orders to commit and to abort. */
+ * A state, from below: two bits a manager (0 works, 1 is prepared, 2 has committed, 3 has aborted), then a bit
+ * each for whom the coordinator has heard, a bit each for the votes that are under way, and the orders to
+ * commit and to abort. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -21,7 +22,8 @@ static word *slots, mask, lows, everyone;
 static unsigned shift;
 
 static void *zeroes(size_t words) {
-    void *made = mmap(NULL, words * 8, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *made = mmap(NULL, words * 8, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (made == MAP_FAILED) exit(1);
     madvise(made, words * 8, MADV_HUGEPAGE);
     return made;
@@ -105,6 +107,7 @@ int main(int argc, char **argv) {
         states += found;
     }
     if (broken) return 3;
-    printf("{\"states\": %zu, \"transitions\": %zu, \"search\": %.4f}\n", states, transitions, (double)clock() / CLOCKS_PER_SEC);
+    const double seconds = (double)clock() / CLOCKS_PER_SEC;
+    printf("{\"states\": %zu, \"transitions\": %zu, \"search\": %.4f}\n", states, transitions, seconds);
     return 0;
 }
