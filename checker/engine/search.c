@@ -84,8 +84,8 @@ static void insert_batch(part *p, batch *b, word tag) {
     }
 }
 
-/* The successors go to the parts that own them, but those that went there a moment ago: neighbours of a level have
- * most of theirs in common. Written without a branch on that, for nothing foretells it. */
+/* The successors go to the parts that own them, but those that went there a moment ago: neighbours of a level
+ * have most of theirs in common. Written without a branch on that, for nothing foretells it. */
 static inline void sift(part *p, outlet *out, unsigned owners) {
     size_t used[MOST_THREADS] = {0}, all = 0;
     for (size_t i = 0; i < p->fresh.used; i++) {
@@ -152,12 +152,13 @@ static void expand_some(part *p, outlet *out) {
 /* What the part holds, in bytes: all that grows with the search. */
 static size_t held(const part *p) {
     size_t states = p->level.room + p->next.room;
-    for (unsigned f = 0; f < ALL_PROPERTIES; f++) states += p->found[f].states.room + p->found[f].sources.room;
+    for (const finding *f = p->found; f < p->found + ALL_PROPERTIES; f++)
+        states += f->states.room + f->sources.room;
     return p->seen.mapped + states * sizeof(state);
 }
 
-/* Room for what comes to the table and for what comes back, within the part's share of the memory: 1, or why there is
- * none. */
+/* Room for what comes to the table and for what comes back, within the part's share of the memory: 1, or why
+ * there is none. */
 static int reserve(part *p, size_t coming, size_t back) {
     size_t own = held(p), share = p->all->memory / p->all->threads;
     int room = table_reserve(&p->seen, coming, &own, share);
@@ -171,7 +172,8 @@ static void insert_all(part *p, int turn) {
     search *all = p->all;
     word tag = (word)((all->depth + 1) & 3) << LEVEL_SHIFT;
     size_t coming = 0;
-    for (unsigned from = 0; from < all->threads; from++) coming += all->parts[from].out[turn].to[p->number].used;
+    for (unsigned from = 0; from < all->threads; from++)
+        coming += all->parts[from].out[turn].to[p->number].used;
     int room = reserve(p, coming, p->out[turn].used + 1);
     if (room <= 0) p->no_room = room == MEMORY_FULL ? "memory" : "refused";
     for (unsigned from = 0; from < all->threads; from++) {
@@ -198,8 +200,8 @@ static void meet(search *all) {
     if (all->threads > 1) pthread_barrier_wait(&all->barrier);
 }
 
-/* The level is expanded and what it leads to inserted, a batch at a time. Threads meet once a batch, between the two:
- * whoever comes to the next meeting has read what was put out before this one. */
+/* The level is expanded and what it leads to inserted, a batch at a time. Threads meet once a batch, between
+ * the two: whoever comes to the next meeting has read what was put out before this one. */
 static void search_level(part *p) {
     search *all = p->all;
     for (int turn = 0;; turn = 1 - turn) {

@@ -36,7 +36,7 @@ typedef struct {
     int more, full;  /* whether the part has more to expand, and whether it had no room before */
 } outlet;
 
-/* What one thread owns: a part of the table, its share of the level, and its own counts; on cache lines of its own. */
+/* What one thread owns, on cache lines of its own: a part of the table, a share of the level, its counts. */
 typedef struct {
     _Alignas(LINE) search *all;
     unsigned number;
