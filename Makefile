@@ -15,18 +15,18 @@ gate: $(STAMP)
 
 # The whole default suite.
 test: $(STAMP)
-	$(BIN)/pytest -q
+	$(BIN)/pytest -q -n auto
 
 # Within a minute, and warnings are errors: style, types, import directions, the fast tests.
 check: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python .ci/tree.py types imports
-	$(BIN)/pytest -q -m "not slow"
+	$(BIN)/pytest -q -n auto -m "not slow"
 
 # The default suite and the tests that take minutes.
 deep: $(STAMP)
-	$(BIN)/pytest -q --deep
+	$(BIN)/pytest -q -n auto --deep
 
 # The peers side by side in one run, as ratios of CPU seconds.
 bench: $(STAMP)

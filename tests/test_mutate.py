@@ -29,6 +29,8 @@ from falsework.report_mutate import mutants_text
 from falsework.source import expression_text
 from falsework.trace import Label
 
+pytestmark = pytest.mark.slow  # many compilations and searches: `make test`, not `make check`
+
 EVERY = Bounds(every=True)
 MODELS = "tests/models_to_mutate.py"
 

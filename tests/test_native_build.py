@@ -24,6 +24,8 @@ from falsework.model_c import ModelSource
 from falsework.models.classics.die_hard import DieHard
 from falsework.native import native
 
+pytestmark = pytest.mark.slow  # many compilations and searches: `make test`, not `make check`
+
 DEFINITION = definition_of(DieHard)
 NAME = "classics.die_hard"
 

@@ -27,6 +27,8 @@ from falsework.native import native
 from falsework.native_build import program
 from falsework.verdict import Verdict
 
+pytestmark = pytest.mark.slow  # many compilations and searches: `make test`, not `make check`
+
 NAME = "classics.two_phase_commit"
 SET_CHILD_SUBREAPER = 36
 

@@ -20,6 +20,8 @@ from falsework.naming import with_constants
 from falsework.native_build import CORE
 from falsework.program import build
 
+pytestmark = pytest.mark.slow  # many compilations and searches: `make test`, not `make check`
+
 Driven = Callable[..., list[int]]
 DRIVER = Path(__file__).with_name("table_driver.c")
 

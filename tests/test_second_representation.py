@@ -33,6 +33,8 @@ from random_properties import drawn
 from test_agreement import loaded
 from tuple_engine import Functions, TuplePrinter, TupleSearch
 
+pytestmark = pytest.mark.slow  # many compilations and searches: `make test`, not `make check`
+
 EVERY = Bounds(every=True)
 
 
