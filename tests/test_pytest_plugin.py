@@ -68,8 +68,10 @@ NAMES = [
 
 
 @pytest.fixture
-def suite(pytester: pytest.Pytester) -> pytest.Pytester:
+def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """An empty suite with a model of its own."""
+    for name in ("CI", "BUILD_NUMBER"):  # where they are set, pytest does not shorten its summary
+        monkeypatch.delenv(name, raising=False)
     pytester.makeini("[pytest]\naddopts = -p no:cacheprovider\n")
     return pytester
 
