@@ -173,8 +173,10 @@ def explored(twin: type[Model]) -> Any:
 @pytest.mark.slow
 @pytest.mark.parametrize("twin", [explored(twin) for twin in TWINS])
 def test_explore_rejects_a_twin_by_the_same_traces(twin: type[Model]) -> None:
-    tally = explore(definition_of(setting(twin)[0]), Bounds(every=True))
-    assert tally.counts() == searched(twin).counts()
+    # Explore takes minutes for the servers that run Paxos: ten steps show two of their twins.
+    bounds = Bounds(every=True, max_depth=10 if named(twin).startswith("paxos_register") else None)
+    definition = definition_of(setting(twin)[0])
+    assert explore(definition, bounds).counts() == fast(definition, bounds).counts()
 
 
 def test_every_classic_has_twins_under_its_name() -> None:
