@@ -1,0 +1,1 @@
+"""The twins of the slices of Recoverable Invocation."""
