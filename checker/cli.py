@@ -33,6 +33,7 @@ BUILT_IN = {
     "export": ("falsework.cli_export", "the model in another tool's language: Promela, for SPIN"),
     "profile": ("falsework.cli_profile", "which variable explodes, which guard never decides"),
     "mutate": ("falsework.cli_mutate", "each guard left out once: would anything notice?"),
+    "rules": ("falsework.cli_rules", "each rule of a specification: where it is carried, or why not"),
 }
 EXIT_CODES = (
     "exit codes: 0 all that was asked holds · 10 violated, or not as declared · 11 vacuous · 12 incomplete · "

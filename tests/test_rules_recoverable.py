@@ -1,0 +1,44 @@
+"""The rules of Recoverable Invocation: their list is the text's, and every one of them is accounted for."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+
+import pytest
+from command_line import ROOT
+
+from falsework.rules import RuleBook, books, read
+from falsework.rules_account import account
+
+PATH = ROOT / "models" / "recoverable_invocation" / "rules.toml"
+COUNT = 550
+DIGEST = "4283aa793f04362b"
+"""Of the text's own ids, each on a line, in the order of the alphabet."""
+
+
+@pytest.fixture(scope="module")
+def book() -> RuleBook:
+    return read("recoverable_invocation", PATH)
+
+
+def test_the_ids_are_those_of_the_text(book: RuleBook) -> None:
+    assert len(book.rules) == COUNT
+    listed = "".join(f"{rule}\n" for rule in sorted(book.rules))
+    assert hashlib.sha256(listed.encode()).hexdigest()[:16] == DIGEST
+
+
+def test_every_rule_is_accounted_for(book: RuleBook) -> None:
+    found = account(book)
+    assert [f"{m.rule}: {m.word}: {m.text}" for m in found.mistakes] == []
+    assert sum(found.counts.values()) == COUNT
+    assert set(found.counts) == {"carried", "runtime", "external"}
+
+
+def test_no_reason_is_given_twice(book: RuleBook) -> None:
+    reasons = {(claim.state, claim.why) for claim in book.claims if claim.state != "carried"}
+    assert max(Counter(why for _, why in reasons).values()) == 1
+
+
+def test_the_book_is_found_by_the_name_of_the_system() -> None:
+    assert [found.path.name for found in books("recoverable_invocation")] == ["rules.toml"]
