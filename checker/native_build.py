@@ -22,7 +22,7 @@ from falsework.errors import NoCompiler
 
 CORE = Path(__file__).parent / "engine"
 SOURCES = ("table.c", "search.c", "trace.c", "main.c")
-HEADERS = ("engine.h", "table.h", "search.h")
+HEADERS = ("engine.h", "table.h", "meeting.h", "search.h")
 FLAGS: tuple[str, ...] = ("-std=gnu11", "-O2", "-march=native", "-Wall", "-Wextra", "-pthread")
 """A warning is no error here: a compiler that is not yet known must not take the engine away."""
 NESTED = ("-fbracket-depth=32768",)

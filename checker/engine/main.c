@@ -143,6 +143,13 @@ static void print_result(search *all, const char *witnesses) {
     printf("],\"table_bytes\":%zu,\"threads\":%u}\n", mapped, all->threads);
 }
 
+/* Successors that a thread puts out at once. Alone: what stays in the cache. Threads meet after each batch, and the
+ * longer it is the less one waits for another; but every thread has room for one to each. */
+static size_t batch_for(unsigned threads) {
+    if (threads == 1) return 1 << 11;
+    return threads <= 4 ? 1 << 16 : threads <= 8 ? 1 << 15 : 1 << 14;
+}
+
 /* THREADS MAX_STATES MAX_DEPTH MEMORY_BYTES EVERY PROGRESS WITNESS_TRACES */
 int main(int argc, char **argv) {
     if (argc == 1) return printf("%d\n", WORDS) < 0; /* asked whether it runs at all */
@@ -156,7 +163,7 @@ int main(int argc, char **argv) {
     all.memory = strtoull(argv[4], NULL, 10);
     all.every = atoi(argv[5]);
     all.progress = atoi(argv[6]);
-    all.batch = all.threads == 1 ? 2048 : 16384;
+    all.batch = batch_for(all.threads);
     all.parts = counters(all.threads * sizeof(part) / sizeof(uint64_t));
     for (unsigned t = 0; t < all.threads; t++) open_part(&all, t);
     read_starts(&all);

@@ -197,7 +197,7 @@ static void collect(part *p, outlet *out) {
 }
 
 static void meet(search *all) {
-    if (all->threads > 1) pthread_barrier_wait(&all->barrier);
+    if (all->threads > 1) meeting_wait(&all->meeting);
 }
 
 /* The level is expanded and what it leads to inserted, a batch at a time. Threads meet once a batch, between
@@ -259,10 +259,10 @@ static void judge_next(part *p) {
 static void *work(void *context) {
     part *p = context;
     for (;;) {
-        pthread_barrier_wait(&p->all->barrier);
+        meeting_wait(&p->all->meeting);
         if (p->all->quit) return NULL;
         p->all->job(p);
-        pthread_barrier_wait(&p->all->barrier);
+        meeting_wait(&p->all->meeting);
     }
 }
 
@@ -272,9 +272,9 @@ static void everyone(search *all, void (*job)(part *)) {
         return;
     }
     all->job = job;
-    pthread_barrier_wait(&all->barrier);
+    meeting_wait(&all->meeting);
     job(&all->parts[0]);
-    pthread_barrier_wait(&all->barrier);
+    meeting_wait(&all->meeting);
 }
 
 static void share_witnesses(search *all) {
@@ -344,7 +344,7 @@ void report_progress(const search *all);
 void search_run(search *all) {
     pthread_t threads[64];
     if (all->threads > 1) {
-        pthread_barrier_init(&all->barrier, NULL, all->threads);
+        meeting_open(&all->meeting, all->threads);
         for (unsigned t = 1; t < all->threads; t++)
             if (pthread_create(&threads[t], NULL, work, &all->parts[t])) fatal("a thread cannot be started");
     }
@@ -366,7 +366,7 @@ void search_run(search *all) {
     if (all->no_room) all->stopped = all->no_room;
     all->quit = 1;
     if (all->threads > 1) {
-        pthread_barrier_wait(&all->barrier);
+        meeting_wait(&all->meeting);
         for (unsigned t = 1; t < all->threads; t++) pthread_join(threads[t], NULL);
     }
 }

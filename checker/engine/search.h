@@ -2,8 +2,7 @@
 #ifndef FALSEWORK_SEARCH_H
 #define FALSEWORK_SEARCH_H
 
-#include <pthread.h>
-
+#include "meeting.h"
 #include "table.h"
 
 /* Where a property is first broken: in how many steps, in which states, or by steps from which states. */
@@ -57,7 +56,7 @@ typedef struct {
 struct search {
     unsigned threads;
     part *parts;
-    pthread_barrier_t barrier;
+    meeting meeting;
     long depth; /* of the level that is being expanded */
     size_t states, mapped, batch;
     uint64_t *level_sizes;
