@@ -65,6 +65,8 @@ def run(contender: Contender) -> Sample:
         shutil.rmtree(contender.fresh, ignore_errors=True)
         contender.fresh.mkdir(parents=True)
     variables = {**os.environ, "PYTHONHASHSEED": "0", **contender.variables}
+    # Where it is set, each round compiles all that it imports, as no user's does.
+    variables.pop("PYTHONDONTWRITEBYTECODE", None)
     began = time.monotonic()
     process = subprocess.Popen(contender.command, stdout=subprocess.PIPE, text=True, env=variables)
     assert process.stdout is not None
