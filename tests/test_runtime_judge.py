@@ -178,6 +178,9 @@ def test_standing_is_never_overstated(path: Path) -> None:
     class SlowStore:
         """A store in which every look takes ten units of time."""
 
+        def now(self) -> int:
+            return clock.now()
+
         def snapshot(self) -> AbstractContextManager[Transaction]:
             clock.instant += 10
             return store.snapshot()
@@ -245,6 +248,12 @@ class StrangeStore:
 
     def execute(self, statement: str, values: Sequence[Value] = ()) -> list[Row]:
         return self.rows
+
+    def attempt(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def now(self) -> int:
+        return 0
 
     def transaction(self, name: str) -> AbstractContextManager["StrangeStore"]:
         return nullcontext(self)

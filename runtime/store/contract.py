@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-Value = int | str | None
+Value = int | str | bytes | None
 Row = tuple[Value, ...]
 
 
@@ -35,16 +35,24 @@ class Transaction(Protocol):
         """The statement has run inside this transaction; its rows, all of them."""
         ...
 
+    def attempt(self) -> AbstractContextManager[None]:
+        """A part that may fail by itself: where its block raises, it alone is undone."""
+        ...
+
 
 class Store(Protocol):
-    """One durable database, used by one thread at a time."""
+    """One durable database, for any number of threads; a thread is in one transaction at a time."""
+
+    def now(self) -> int:
+        """The database's clock in microseconds; inside a transaction, read with its lock held."""
+        ...
 
     def transaction(self, name: str) -> AbstractContextManager[Transaction]:
         """Alone among the database's writers: durable at the block's end, rolled back if the block raises."""
         ...
 
     def snapshot(self) -> AbstractContextManager[Transaction]:
-        """A consistent view that blocks nobody; whatever it writes is rolled back."""
+        """A consistent view that blocks nobody, and writes nothing."""
         ...
 
     def close(self) -> None:

@@ -1,26 +1,171 @@
-"""The tables of an SQLite store, and the numbers by which its file is known."""
+"""The tables of a store, as numbered steps from one version to the next, for either database."""
+
+from dataclasses import dataclass
 
 APPLICATION_ID = 0x46575354
 """What marks a file as ours in SQLite's header: the letters FWST."""
 
-VERSION = 1
-"""The version of the tables below: raised whenever they change."""
 
-TABLES = (
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A rule of the tables themselves: no statement may do this to a row, unless the condition is true."""
+
+    table: str
+    event: str
+    sentence: str
+    unless: str = ""
+
+
+def append_only(table: str, sentence: str, unless: str = "") -> tuple[Guard, Guard]:
+    """No row of the table is changed or deleted; `unless` is the one change that is allowed."""
+    return Guard(table, "UPDATE", sentence, unless), Guard(table, "DELETE", sentence)
+
+
+def unchanged(*columns: str) -> str:
+    """Each of the columns is what it was."""
+    return " AND ".join(f"NEW.{column} IS NOT DISTINCT FROM OLD.{column}" for column in columns)
+
+
+Statement = str | Guard
+
+# In the statements {number} is a whole number of 64 bits, {octets} a row of bytes, {counted} a number that
+# the database gives, and {strict} what makes a column hold nothing but its own type.
+LEASES: tuple[Statement, ...] = (
     """CREATE TABLE lease (
         lease_key TEXT NOT NULL PRIMARY KEY,
         holder TEXT NOT NULL,
-        expires_at INTEGER NOT NULL
-    ) STRICT""",
+        expires_at {number} NOT NULL
+    ) {strict}""",
     """CREATE TABLE admitted (
-        seq INTEGER PRIMARY KEY,
+        seq {counted},
         lease_key TEXT NOT NULL,
         holder TEXT NOT NULL,
-        instant INTEGER NOT NULL,
-        judged_at INTEGER NOT NULL
-    ) STRICT""",
-    """CREATE TRIGGER admitted_is_never_changed BEFORE UPDATE ON admitted
-        BEGIN SELECT RAISE(ABORT, 'an admitted act is never changed'); END""",
-    """CREATE TRIGGER admitted_is_never_deleted BEFORE DELETE ON admitted
-        BEGIN SELECT RAISE(ABORT, 'an admitted act is never deleted'); END""",
+        instant {number} NOT NULL,
+        judged_at {number} NOT NULL
+    ) {strict}""",
+    *append_only("admitted", "an admitted act is never changed or deleted"),
 )
+
+TRAIL: tuple[Statement, ...] = (
+    """CREATE TABLE journal (
+        seq {number} NOT NULL PRIMARY KEY,
+        event_id TEXT NOT NULL UNIQUE,
+        recorded_at {number} NOT NULL,
+        action_ref TEXT NOT NULL,
+        actor_ref TEXT NOT NULL,
+        key_id TEXT NOT NULL,
+        attestation {octets} NOT NULL,
+        policy_ref TEXT,
+        retention_until {number},
+        commitment {octets} NOT NULL,
+        link {octets} NOT NULL,
+        salt {octets},
+        payload {octets}
+    ) {strict}""",
+    "CREATE INDEX journal_by_retention ON journal (retention_until) WHERE payload IS NOT NULL",
+    *append_only(
+        "journal",
+        "a record is never changed or deleted, but for the destruction of its payload",
+        "NEW.salt IS NULL AND NEW.payload IS NULL AND "
+        + unchanged(
+            *("seq", "event_id", "recorded_at", "action_ref", "actor_ref", "key_id", "attestation"),
+            *("policy_ref", "retention_until", "commitment", "link"),
+        ),
+    ),
+    # What follows is derived from the trail's own records, and compared with them by whoever verifies.
+    """CREATE TABLE trail (
+        only {number} NOT NULL PRIMARY KEY CHECK (only = 1),
+        trail_id TEXT NOT NULL
+    ) {strict}""",
+    """CREATE TABLE actor_key (
+        key_id TEXT NOT NULL PRIMARY KEY,
+        actor_ref TEXT NOT NULL,
+        public_key {octets} NOT NULL,
+        administers {number} NOT NULL,
+        valid_until {number},
+        registered_seq {number} NOT NULL,
+        revoked_seq {number}
+    ) {strict}""",
+    "CREATE INDEX actor_key_by_actor ON actor_key (actor_ref)",
+    """CREATE TABLE policy (
+        prefix TEXT NOT NULL PRIMARY KEY,
+        period {number},
+        declared_seq {number} NOT NULL
+    ) {strict}""",
+    """CREATE TABLE placed_late (
+        seq {number} NOT NULL PRIMARY KEY,
+        policy_ref TEXT NOT NULL,
+        retention_until {number},
+        placed_seq {number} NOT NULL
+    ) {strict}""",
+    """CREATE TABLE destroyed (
+        seq {number} NOT NULL PRIMARY KEY,
+        purge_seq {number} NOT NULL
+    ) {strict}""",
+    """CREATE TABLE checkpoint (
+        size {number} NOT NULL PRIMARY KEY,
+        seq {number} NOT NULL,
+        frontier {octets} NOT NULL,
+        note TEXT NOT NULL
+    ) {strict}""",
+)
+
+STEPS: tuple[tuple[Statement, ...], ...] = (LEASES, TRAIL)
+"""Step n makes version n + 1 of version n; a step that was released is never edited, only followed."""
+
+VERSION = len(STEPS)
+"""The version of the tables that all steps make."""
+
+
+def sqlite_statements(version: int) -> list[str]:
+    """What makes the newest tables out of an SQLite file of this version."""
+    words = {"number": "INTEGER", "octets": "BLOB", "counted": "INTEGER PRIMARY KEY", "strict": "STRICT"}
+    return [
+        _sqlite_guard(statement) if isinstance(statement, Guard) else statement.format_map(words)
+        for step in STEPS[version:]
+        for statement in step
+    ]
+
+
+def postgres_statements(version: int) -> list[str]:
+    """What makes the newest tables out of a PostgreSQL schema of this version."""
+    words = {
+        "number": "BIGINT",
+        "octets": "BYTEA",
+        "counted": "BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY",
+        "strict": "",
+    }
+    statements: list[str] = []
+    for step in STEPS[version:]:
+        for statement in step:
+            if isinstance(statement, Guard):
+                statements += _postgres_guard(statement)
+            else:
+                statements.append(statement.format_map(words))
+    return statements
+
+
+def _sqlite_guard(guard: Guard) -> str:
+    """The guard as a trigger that aborts the statement."""
+    when = f"WHEN NOT ({guard.unless}) " if guard.unless else ""
+    return (
+        f"CREATE TRIGGER {guard.table}_{guard.event.lower()} BEFORE {guard.event} ON {guard.table} {when}"
+        f"BEGIN SELECT RAISE(ABORT, '{guard.sentence}'); END"
+    )
+
+
+def _postgres_guard(guard: Guard) -> list[str]:
+    """The guard as a trigger and its function; emptying a whole table counts as deleting."""
+    name = f"{guard.table}_{guard.event.lower()}"
+    raising = f"RAISE EXCEPTION '{guard.sentence}';"
+    body = f"IF NOT ({guard.unless}) THEN {raising} END IF; RETURN NEW;" if guard.unless else raising
+    statements = [
+        f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $guard$ BEGIN {body} END $guard$",
+        f"CREATE TRIGGER {name} BEFORE {guard.event} ON {guard.table} FOR EACH ROW EXECUTE FUNCTION {name}()",
+    ]
+    if guard.event == "DELETE":
+        statements.append(
+            f"CREATE TRIGGER {guard.table}_truncate BEFORE TRUNCATE ON {guard.table} "
+            f"FOR EACH STATEMENT EXECUTE FUNCTION {name}()"
+        )
+    return statements

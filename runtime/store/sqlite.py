@@ -2,15 +2,14 @@
 
 import os
 import secrets
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Self, cast
+from typing import cast
 
 import apsw
 
+from falsework.runtime.clock import Clock, SystemClock
 from falsework.runtime.store.contract import (
     Failpoint,
     Row,
@@ -20,10 +19,11 @@ from falsework.runtime.store.contract import (
     StoreRefused,
     StoreUnknown,
     Value,
-    boundaries,
     pass_through,
 )
-from falsework.runtime.store.schema import APPLICATION_ID, TABLES, VERSION
+from falsework.runtime.store.schema import APPLICATION_ID, VERSION, sqlite_statements
+from falsework.runtime.store.shared import SharedStore
+from falsework.runtime.store.turn import Turn
 
 SYNCHRONOUS_FULL = 2
 
@@ -37,188 +37,241 @@ def loses_committed_writes(version: tuple[int, int, int]) -> bool:
     return (3, 7, 0) <= version < (3, 51, 3)
 
 
-class SqliteTransaction:
-    """The statements of one SQLite transaction, refused once it has ended."""
+class SqliteConnection:
+    """One connection to the file, as the store uses it: the writer's takes its turn among processes."""
 
-    def __init__(self, connection: apsw.Connection, name: str) -> None:
-        self._connection = connection
-        self._name = name
-        self.ended = False
+    def __init__(self, path: Path, clock: Clock, busy_timeout_ms: int) -> None:
+        self._path, self._clock = path, clock
+        self._seconds = busy_timeout_ms / 1_000
+        self._turn: Turn | None = None
+        self._has_turn = False
+        self.raw = apsw.Connection(str(path.absolute()))
+        self.raw.set_busy_timeout(busy_timeout_ms)
 
-    def execute(self, statement: str, values: Sequence[Value] = ()) -> list[Row]:
-        """The statement has run; its rows."""
-        if self.ended:
-            raise StoreError(f"{self._name}: the transaction has ended: execute inside its with block")
+    def begin(self, name: str) -> None:
+        """A transaction is open: the writer's has the file's lock, a reader's its view at the first look."""
+        if self._turn is None:
+            self._do("BEGIN", name)
+            return
+        if not self._turn.take(self._seconds):
+            raise StoreBusy(self._kept(name, f"process {self._turn.last_holder()}"))
+        self._has_turn = True
         try:
-            # The tables are STRICT and hold integers and text, so no other kind of value can come back.
-            return cast(list[Row], self._connection.execute(statement, values).fetchall())
+            self._do("BEGIN IMMEDIATE", name)
+        except BaseException:
+            self._end_turn()
+            raise
+
+    def execute(self, name: str, statement: str, values: Sequence[Value]) -> list[Row]:
+        """The statement has run; its rows."""
+        try:
+            # The tables are STRICT and hold integers, texts and bytes, so no other kind of value comes back.
+            return cast(list[Row], self.raw.execute(statement, values).fetchall())
         except apsw.BusyError as error:
-            raise StoreBusy(f"{self._name}: {error}; nothing was written") from error
-        except (apsw.Error, OverflowError) as error:
-            raise StoreFailed(f"{self._name}: {error}; nothing was written, by: {statement}") from error
+            raise StoreBusy(f"{name}: {error}; nothing was written") from error
+        except (apsw.Error, OverflowError, UnicodeDecodeError) as error:
+            raise StoreFailed(f"{name}: {error}; nothing was written, by: {statement}") from error
+
+    def mark(self, depth: int) -> None:
+        """A savepoint of this depth is set."""
+        self._do(f"SAVEPOINT s{depth}", "savepoint")
+
+    def keep(self, depth: int) -> None:
+        """The savepoint of this depth is gone."""
+        self._do(f"RELEASE s{depth}", "savepoint")
+
+    def undo(self, depth: int) -> None:
+        """All since the savepoint is undone, and the savepoint is gone."""
+        self._do(f"ROLLBACK TO s{depth}", "savepoint")
+        self._do(f"RELEASE s{depth}", "savepoint")
+
+    def commit(self, name: str) -> None:
+        """The transaction is on the disk; where that failed, whether it is cannot be known from here."""
+        try:
+            self.raw.execute("COMMIT")
+        except apsw.Error as error:
+            self.roll_back()
+            raise StoreUnknown(
+                f"{name}: the commit failed ({error}): read again before repeating it"
+            ) from error
+        self._end_turn()
+
+    def roll_back(self) -> None:
+        """No transaction is open; SQLite ends one by itself at the worst faults."""
+        try:
+            if self.raw.in_transaction:
+                self.raw.execute("ROLLBACK")
+        finally:
+            self._end_turn()
+
+    def is_open(self) -> bool:
+        """Whether the transaction is still open."""
+        return self.raw.in_transaction
+
+    def now(self) -> int:
+        """The clock of the machine, which is the database's."""
+        return self._clock.now()
+
+    def close(self) -> None:
+        """The connection is closed."""
+        self.raw.close()
+        if self._turn is not None:
+            self._turn.close()
+            self._turn = None
+
+    def take_turns(self, turn: Turn) -> None:
+        """From now on this connection writes, and waits for its turn to."""
+        self._turn = turn
+
+    def ask(self, pragma: str) -> object:
+        """The pragma's first answer, if it has one."""
+        row = self.raw.execute(pragma).fetchone()
+        return None if row is None else row[0]
+
+    def _end_turn(self) -> None:
+        """The turn is the next process's."""
+        if self._has_turn and self._turn is not None:
+            self._has_turn = False
+            self._turn.give_back()
+
+    def _kept(self, name: str, who: str) -> str:
+        """What is said of a file that another kept."""
+        return f"{name}: another writer kept {self._path} for the whole busy timeout ({who})"
+
+    def _do(self, statement: str, name: str) -> None:
+        """The statement, which begins or ends something, has run."""
+        try:
+            self.raw.execute(statement)
+        except apsw.BusyError as error:
+            raise StoreBusy(self._kept(name, "one that takes no turns")) from error
+        except apsw.ConnectionClosedError as error:
+            raise StoreError(f"{name}: {self._path} is closed: open a store again") from error
+        except apsw.Error as error:
+            raise StoreFailed(f"{name}: {error}; nothing was written") from error
 
 
-class SqliteStore:
-    """One SQLite file, shared by any number of processes of one machine."""
+class SqliteStore(SharedStore):
+    """One SQLite file, shared by any number of threads, and of processes of one machine."""
 
     def __init__(
-        self, path: Path, *, busy_timeout_ms: int = 5_000, failpoint: Failpoint = pass_through
+        self,
+        path: Path,
+        *,
+        busy_timeout_ms: int = 5_000,
+        failpoint: Failpoint = pass_through,
+        clock: Clock | None = None,
     ) -> None:
         self.path = path
-        self._failpoint = failpoint
-        self._in_use = threading.Lock()
+        self._clock = clock or SystemClock()
+        self._busy_timeout_ms = busy_timeout_ms
         _refuse_defective_library(path)
         if not path.parent.is_dir():
             raise StoreRefused(f"{path}: its directory does not exist: create {path.parent} first")
+        writer = self._opened()
+        super().__init__(writer, self._reader, failpoint, busy_timeout_ms / 1_000)
+
+    def sweep_destroyed(self) -> bool:
+        """What was overwritten is gone from the log of writes too; False while a reader still needs it."""
+        answer = self._writer_connection.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return answer is not None and answer[0] == 0
+
+    def _opened(self) -> SqliteConnection:
+        """The connection that writes, to a file that is there, ours, sound and of the newest tables."""
+        path = self.path
         try:
             if not path.exists():
                 _create(path)
-            self._connection = apsw.Connection(str(path.absolute()))
+            connection = SqliteConnection(path, self._clock, self._busy_timeout_ms)
         except (apsw.Error, OSError) as error:
             raise StoreRefused(
                 f"{path}: cannot be opened ({error}): give a file in a writable directory"
             ) from error
         try:
-            self._start(busy_timeout_ms)
+            _start(connection, path)
+            connection.take_turns(Turn(path))
+            _migrate(connection, path)
         except apsw.BusyError as error:
-            self.close()
+            connection.close()
             raise StoreBusy(f"{path}: another process kept it while it was being opened ({error})") from error
         except apsw.NotADBError as error:
-            self.close()
+            connection.close()
             raise StoreRefused(
                 f"{path}: is not an SQLite database: give another file, or a new one"
             ) from error
-        except apsw.Error as error:
-            self.close()
+        except (apsw.Error, OSError) as error:
+            connection.close()
             raise StoreRefused(
                 f"{path}: cannot be used ({error}): give a sound, writable database"
             ) from error
         except StoreError:
-            self.close()
+            connection.close()
             raise
+        self._writer_connection = connection
+        return connection
 
-    def _start(self, busy_timeout_ms: int) -> None:
-        """The file is ours, durable and at the known schema; nothing of another's file has been changed."""
-        self._connection.set_busy_timeout(busy_timeout_ms)
-        if self._connection.readonly("main"):
-            raise StoreRefused(f"{self.path}: is read-only: make the file and its directory writable")
-        self._refuse_a_strange_file()
-        self._ask("PRAGMA journal_mode = WAL")
-        mode = self._ask("PRAGMA journal_mode")
-        if mode != "wal":
-            raise StoreRefused(
-                f"{self.path}: its journal mode is {mode} after WAL was asked for: "
-                "put it on a local file system that can share memory"
-            )
-        self._ask("PRAGMA synchronous = FULL")
-        level = self._ask("PRAGMA synchronous")
-        if not isinstance(level, int) or level < SYNCHRONOUS_FULL:
-            raise StoreRefused(
-                f"{self.path}: synchronous is {level} after FULL ({SYNCHRONOUS_FULL}) was asked for, "
-                "so a power cut could undo a commit: remove what holds it down"
-            )
-        self._ask("PRAGMA mmap_size = 0")
-
-    def _ask(self, pragma: str) -> object:
-        """The pragma's first answer, if it has one."""
-        row = self._connection.execute(pragma).fetchone()
-        return None if row is None else row[0]
-
-    def _refuse_a_strange_file(self) -> None:
-        """The file is ours and of the known version."""
-        application = self._ask("PRAGMA application_id")
-        if application != APPLICATION_ID:
-            raise StoreRefused(
-                f"{self.path}: is another application's database (application_id {application}, "
-                f"ours is {APPLICATION_ID}): give another file, or a new one"
-            )
-        version = self._ask("PRAGMA user_version")
-        if version != VERSION:
-            raise StoreRefused(
-                f"{self.path}: has schema version {version}, this release knows {VERSION}: "
-                "use the release that wrote it"
-            )
-
-    @contextmanager
-    def transaction(self, name: str) -> Iterator[SqliteTransaction]:
-        """Alone among the file's writers: flushed at the block's end, rolled back if the block raises."""
-        begun, written, durable = boundaries(name)
-        with self._alone(name):
-            self._begin("BEGIN IMMEDIATE", name)
-            inside = SqliteTransaction(self._connection, name)
-            try:
-                self._failpoint(begun)
-                yield inside
-                self._failpoint(written)
-            except BaseException:
-                self._roll_back()
-                raise
-            finally:
-                inside.ended = True
-            self._commit(name)
-            self._failpoint(durable)
-
-    @contextmanager
-    def snapshot(self) -> Iterator[SqliteTransaction]:
-        """One consistent view of the file, beside any writer; whatever it writes is rolled back."""
-        with self._alone("snapshot"):
-            self._begin("BEGIN", "snapshot")
-            inside = SqliteTransaction(self._connection, "snapshot")
-            try:
-                yield inside
-            finally:
-                inside.ended = True
-                self._roll_back()
-
-    @contextmanager
-    def _alone(self, name: str) -> Iterator[None]:
-        """No other transaction of this store is under way: two would be one on a single connection."""
-        if not self._in_use.acquire(blocking=False):
-            raise StoreError(
-                f"{name}: this store is in a transaction already: end it first, or open a second store"
-            )
+    def _reader(self) -> SqliteConnection:
+        """Another connection, on which no statement can write."""
         try:
-            yield
-        finally:
-            self._in_use.release()
-
-    def _begin(self, statement: str, name: str) -> None:
-        """A transaction is open."""
-        try:
-            self._connection.execute(statement)
-        except apsw.BusyError as error:
-            raise StoreBusy(f"{name}: another writer kept {self.path} for the whole busy timeout") from error
-        except apsw.ConnectionClosedError as error:
-            raise StoreError(f"{name}: {self.path} is closed: open a store again") from error
+            reader = SqliteConnection(self.path, self._clock, self._busy_timeout_ms)
+            reader.ask("PRAGMA mmap_size = 0")
+            reader.ask("PRAGMA query_only = 1")
         except apsw.Error as error:
-            raise StoreFailed(f"{name}: {error}; nothing was written") from error
+            raise StoreFailed(f"{self.path}: cannot be read ({error})") from error
+        return reader
 
-    def _commit(self, name: str) -> None:
-        """The transaction is on the disk; where that failed, whether it is cannot be known from here."""
-        try:
-            self._connection.execute("COMMIT")
-        except apsw.Error as error:
-            self._roll_back()
-            raise StoreUnknown(
-                f"{name}: the commit failed ({error}): read again before repeating it"
-            ) from error
 
-    def _roll_back(self) -> None:
-        """No transaction is open; SQLite ends one by itself at the worst faults."""
-        if self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
+def _start(connection: SqliteConnection, path: Path) -> None:
+    """The file is ours and durable; nothing of another's file has been changed."""
+    if connection.raw.readonly("main"):
+        raise StoreRefused(f"{path}: is read-only: make the file and its directory writable")
+    _refuse_a_strange_file(connection, path)
+    connection.ask("PRAGMA journal_mode = WAL")
+    mode = connection.ask("PRAGMA journal_mode")
+    if mode != "wal":
+        raise StoreRefused(
+            f"{path}: its journal mode is {mode} after WAL was asked for: "
+            "put it on a local file system that can share memory"
+        )
+    connection.ask("PRAGMA synchronous = FULL")
+    level = connection.ask("PRAGMA synchronous")
+    if not isinstance(level, int) or level < SYNCHRONOUS_FULL:
+        raise StoreRefused(
+            f"{path}: synchronous is {level} after FULL ({SYNCHRONOUS_FULL}) was asked for, "
+            "so a power cut could undo a commit: remove what holds it down"
+        )
+    connection.ask("PRAGMA mmap_size = 0")
+    connection.ask("PRAGMA secure_delete = ON")
 
-    def close(self) -> None:
-        """The file is no longer open; closing twice is closing once."""
-        self._connection.close()
 
-    def __enter__(self) -> Self:
-        return self
+def _refuse_a_strange_file(connection: SqliteConnection, path: Path) -> None:
+    """The file is ours and of a known version."""
+    application = connection.ask("PRAGMA application_id")
+    if application != APPLICATION_ID:
+        raise StoreRefused(
+            f"{path}: is another application's database (application_id {application}, "
+            f"ours is {APPLICATION_ID}): give another file, or a new one"
+        )
+    version = connection.ask("PRAGMA user_version")
+    if not isinstance(version, int) or not 1 <= version <= VERSION:
+        raise StoreRefused(
+            f"{path}: has schema version {version}, this release knows {VERSION}: "
+            "use the release that wrote it"
+        )
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
+
+def _migrate(connection: SqliteConnection, path: Path) -> None:
+    """The tables are the newest ones, made in one transaction of those that were there."""
+    if connection.ask("PRAGMA user_version") == VERSION:
+        return
+    connection.begin(f"{path}: migration")
+    try:
+        version = connection.ask("PRAGMA user_version")  # another process may have been first
+        assert isinstance(version, int), "a version is a number, as was looked at before"
+        for statement in (*sqlite_statements(version), f"PRAGMA user_version = {VERSION}"):
+            connection.raw.execute(statement)
+        connection.commit(f"{path}: migration")
+    finally:
+        connection.roll_back()
 
 
 def _refuse_defective_library(path: Path) -> None:
@@ -241,7 +294,7 @@ def _create(path: Path) -> None:
             for statement in (
                 "PRAGMA synchronous = FULL",
                 "BEGIN IMMEDIATE",
-                *TABLES,
+                *sqlite_statements(0),
                 f"PRAGMA application_id = {APPLICATION_ID}",
                 f"PRAGMA user_version = {VERSION}",
                 "COMMIT",
