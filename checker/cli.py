@@ -10,15 +10,19 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from falsework import __version__
-from falsework.errors import EngineFailed, FalseworkError
+from falsework.errors import EngineFailed, FalseworkError, InputError
 from falsework.verdict import BAD_INPUT, INTERNAL, INTERRUPTED, READER_GONE, USAGE, Verdict
+
+if TYPE_CHECKING:
+    import importlib.metadata
 
 COMMANDS = "falsework.commands"
 BUILT_IN = {
@@ -55,12 +59,16 @@ class Command(Protocol):
 
 def commands() -> dict[str, tuple[str, str]]:
     """Every command with its module and one line on what it does; a built-in name cannot be taken over."""
+    found = dict(BUILT_IN)
+    for name, point in sorted(_offered().items()):
+        found.setdefault(name, (point.value, f"from {point.value}"))
+    return found
+
+
+def _offered() -> dict[str, importlib.metadata.EntryPoint]:
     import importlib.metadata
 
-    found = dict(BUILT_IN)
-    for point in sorted(importlib.metadata.entry_points(group=COMMANDS), key=lambda point: point.name):
-        found.setdefault(point.name, (point.value, f"from {point.value}"))
-    return found
+    return {point.name: point for point in importlib.metadata.entry_points(group=COMMANDS)}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -123,7 +131,7 @@ def _run(arguments: Sequence[str]) -> int:
     known = BUILT_IN if arguments and arguments[0] in BUILT_IN else commands()
     if arguments and arguments[0] in known:
         name = arguments[0]
-        command = _load(known[name][0])
+        command = _load(name, known[name][0])
         parser = _parser(name, command)
         try:
             args = parser.parse_args(arguments[1:])
@@ -133,8 +141,29 @@ def _run(arguments: Sequence[str]) -> int:
     return _without_command(arguments, known)
 
 
-def _load(module: str) -> Command:
-    return cast(Command, importlib.import_module(module))
+def _load(name: str, module: str) -> Command:
+    if name in BUILT_IN:
+        return cast(Command, importlib.import_module(module))
+    try:
+        return cast(Command, importlib.import_module(module))
+    except ImportError as problem:
+        raise InputError(
+            f"the command {name} cannot be loaded: {problem}{_extra_with(name, problem.name)}"
+        ) from problem
+
+
+def _extra_with(name: str, missing: str | None) -> str:
+    """What to install for the command's missing library: the extra of its package that requires it."""
+    package = _offered()[name].dist
+    if missing is None or package is None:
+        return ""
+    library = missing.partition(".")[0].lower()
+    for requirement in package.requires or ():
+        required, _, condition = requirement.partition(";")
+        extra = re.search(r"""extra\s*==\s*["']([\w.-]+)["']""", condition)
+        if extra and library in required.lower():
+            return f"\n  install: {package.name}[{extra[1]}]"
+    return f"\n  install: {library}"
 
 
 def _parser(name: str, command: Command) -> argparse.ArgumentParser:

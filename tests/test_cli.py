@@ -73,6 +73,39 @@ def test_a_command_of_another_package_is_found(monkeypatch: pytest.MonkeyPatch) 
     assert found["check"][0] == "falsework.cli_check"  # a built-in name cannot be taken over
 
 
+@pytest.fixture
+def offering(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """A package named weighing, with its requirements, offers the command `weigh` of a module."""
+    from importlib.metadata import Distribution
+
+    def offer(module: str, *requires: str) -> None:
+        folder = tmp_path / "weighing-1.dist-info"
+        folder.mkdir()
+        lines = ["Name: weighing", "Version: 1", *(f"Requires-Dist: {line}" for line in requires)]
+        (folder / "METADATA").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        (folder / "entry_points.txt").write_text(
+            f"[falsework.commands]\nweigh = {module}\n", encoding="utf-8"
+        )
+        points = list(Distribution.at(folder).entry_points)
+        monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: points)
+
+    return offer
+
+
+def test_a_command_whose_library_is_missing_names_the_extra(offering: Callable[..., None]) -> None:
+    requires = ("rich>=13", "pyscales>=2; extra == 'dev'", 'pyabsent_library>=1; extra == "heavy"')
+    offering("absent_library", *requires)
+    said = falsework("weigh")
+    assert (said.code, said.out) == (13, "")
+    assert "the command weigh cannot be loaded: No module named 'absent_library'" in said.err
+    assert said.err.endswith("install: weighing[heavy]\n")
+
+
+def test_a_command_whose_library_no_extra_brings_names_it(offering: Callable[..., None]) -> None:
+    offering("absent_library.weigh", "rich>=13")
+    assert falsework("weigh").err.endswith("install: absent_library\n")
+
+
 def test_the_version() -> None:
     assert falsework("--version").out.startswith("falsework ")
 

@@ -1,0 +1,1 @@
+"""Recoverable Invocation: write down what will be done, do it, write down what was done."""
