@@ -31,6 +31,7 @@ from falsework.language import (
     initial,
     internal,
     invariant,
+    obligation,
     reachable,
     replace,
     require,
@@ -67,6 +68,6 @@ __all__ = [
     "Below", "Between", "Countdown", "DefinitionError", "Elapsed", "InputError", "Length", "Map", "Model",
     "Record", "Refused", "Row", "Seq", "Set", "Upto", "Verdict", "action", "bound", "check",
     "configuration", "count", "deadlock", "disabled", "elapse", "fault", "first", "given", "implies",
-    "initial", "internal", "invariant", "reachable", "replace", "replay", "require", "rows",
+    "initial", "internal", "invariant", "obligation", "reachable", "replace", "replay", "require", "rows",
     "state_graph", "terminal", "tick", "twin", "values_stay_in_domain",
 ]  # fmt: skip

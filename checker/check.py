@@ -13,7 +13,7 @@ from falsework.errors import CutByBound, FalseworkError, InputError, ModelFault,
 from falsework.judge import broken_by, broken_in, judge
 from falsework.language import Model, deadlock, values_stay_in_domain
 from falsework.naming import with_constants
-from falsework.trace import Faulted, Taken, instances, replay, take
+from falsework.trace import Faulted, Taken, instances, nothing_to_explore, replay, take
 from falsework.verdict import Verdict
 
 ERROR_WORDS = frozenset({"no-initial-state", "fault", "not-confirmed", "not-answered"})
@@ -124,6 +124,8 @@ def check(
     broken set; `threads` are those of a compiled search.
     """
     definition = definition_now(with_constants(model, constants) if constants else model)
+    if not definition.explorable:
+        raise nothing_to_explore(definition)
     bounds = Bounds(max_states, max_depth, memory_mb, every)
     tally, used, why = search(definition, engine, bounds, progress, threads=threads)
     asked = asked_of(definition)

@@ -6,7 +6,7 @@ import enum
 import inspect
 from collections.abc import Mapping
 from types import FunctionType
-from typing import TYPE_CHECKING, Generic
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 from falsework import language
 from falsework.errors import DefinitionError, Place
@@ -22,6 +22,7 @@ from falsework.source import (
 
 if TYPE_CHECKING:
     from falsework.definition import Property
+    from falsework.obligations import Obligation, Open
 
 _TAKEN = (
     "__init__", "__new__", "__setattr__", "__getattr__", "__getattribute__", "__delattr__", "__eq__",
@@ -172,7 +173,7 @@ def _twin_shape(cls: type, role: language.Role) -> None:
     names = overridden(cls)
     for name in names:
         asked = [m.kind for k in cls.__mro__ for m in getattr(vars(k).get(name), "__falsework_marks__", ())]
-        if asked and asked[0] in ("invariant", "reachable", "terminal"):
+        if asked and asked[0] in ("invariant", "reachable", "terminal", "obligation"):
             found = f"the twin {cls.__name__} overrides {name}, which is asked of it"
             write = "an override of what the system does: a helper, an action, a constant or an initial value"
             raise DefinitionError("M023", name_line(cls, name), found, write)
@@ -203,15 +204,20 @@ def _is_configuration_of(within: object, cls: type) -> bool:
     return role is not None and role.kind == "configuration" and any(k in above for k in cls.__mro__)
 
 
-def declared_breaks(cls: type[Model], properties: list[Property]) -> dict[str, int | None]:
+def declared_breaks(
+    cls: type[Model], properties: list[Property], obligations: tuple[Obligation, ...] = ()
+) -> dict[str, int | None]:
     """What the class declares that it breaks, by name; raises M022 for an unknown name or odd steps."""
     role = role_of(cls)
     if role is None:
         return {}
     known = {p.name: p for p in properties if p.kind != "terminal"}
+    asked = {obligation.name for obligation in obligations}
     found: dict[str, int | None] = {}
     for key, steps in role.breaks.items():
-        name = _declared_name(cls, key, known)
+        name = _declared_name(cls, key, (*known, *sorted(asked)))
+        if name in asked:
+            continue
         witness = name in known and known[name].kind == "witness"
         odd = steps is not None if witness else type(steps) is not int or steps < 0
         if odd:
@@ -221,11 +227,36 @@ def declared_breaks(cls: type[Model], properties: list[Property]) -> dict[str, i
                 else f"{name}: its number of steps, from 0 on"
             )
             raise DefinitionError("M022", class_place(cls), f"{cls.__name__} breaks {name}: {steps!r}", write)
-        found[name] = steps
+        found[name] = cast("int | None", steps)
     return found
 
 
-def _declared_name(cls: type[Model], key: object, known: Mapping[str, Property]) -> str:
+def declared_refutations(
+    cls: type[Model], obligations: tuple[Obligation, ...], figures: tuple[Open, ...]
+) -> dict[str, dict[str, Any]]:
+    """The least counterexamples that the class declares, by obligation; raises M022 for an odd one."""
+    role = role_of(cls)
+    found: dict[str, dict[str, Any]] = {}
+    named = {obligation.name: obligation for obligation in obligations}
+    for key, values in (role.breaks if role is not None else {}).items():
+        obligation = named.get(getattr(key, "__name__", str(key)))
+        if obligation is None:
+            continue
+        known = {each.name: each for each in (*figures, *obligation.parameters)}
+        if not isinstance(values, Mapping):
+            write = f'{obligation.name}: {{"{next(iter(known), "FIGURE")}": 1}}, as falsework prove prints it'
+            what = f"{cls.__name__} breaks {obligation.name}: {values!r}"
+            raise DefinitionError("M022", class_place(cls), what, write)
+        for name, value in values.items():
+            if name not in known or not known[name].holds(value):
+                what = f"{cls.__name__} breaks {obligation.name} at {name} = {value!r}"
+                write = f"a value of one of: {', '.join(known)}; what is 0 need not be named"
+                raise DefinitionError("M022", class_place(cls), what, write)
+        found[obligation.name] = dict(values)
+    return found
+
+
+def _declared_name(cls: type[Model], key: object, known: tuple[str, ...]) -> str:
     if key in (language.deadlock, language.values_stay_in_domain):
         return str(key)
     name = getattr(key, "__name__", str(key))

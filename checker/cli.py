@@ -37,6 +37,7 @@ BUILT_IN = {
     "export": ("falsework.cli_export", "the model in another tool's language: Promela, for SPIN"),
     "profile": ("falsework.cli_profile", "which variable explodes, which guard never decides"),
     "mutate": ("falsework.cli_mutate", "each guard left out once: would anything notice?"),
+    "prove": ("falsework.cli_prove", "its obligations for all values of its figures, by z3"),
     "rules": ("falsework.cli_rules", "each rule of a specification: where it is carried, or why not"),
 }
 EXIT_CODES = (

@@ -10,6 +10,7 @@ example: falsework check my_model.py:Lease -D WORKERS=3 --verbose
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from falsework.accounting import DEFAULT_MAX_STATES
@@ -23,6 +24,7 @@ from falsework.progress import watch
 from falsework.report_check import check_document
 from falsework.report_output import add_output, emit, warn, width
 from falsework.report_text import refusal_line
+from falsework.trace import nothing_to_explore
 from falsework.twin_contract import as_declared
 from falsework.verdict import BAD_INPUT
 
@@ -94,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
             raise
         # Whoever reads the answer by machine finds it where every other answer stands.
         found, without = [Failure(args.model, problem)], []
-    outcomes = [each if isinstance(each, Failure) else _outcome(each, args) for each in found]
+    outcomes = [each if isinstance(each, Failure) else _outcome(each, args) for each in _with_states(found)]
     for name in without:
         warn(f"falsework: {name} was not checked: it has no configuration or constant of that name")
     document = check_document(_asked(args), outcomes, width=width(), verbose=args.verbose)
@@ -103,6 +105,20 @@ def run(args: argparse.Namespace) -> int:
     if unsaved:
         warn(f"falsework: {args.save} was not written: there is no counterexample to save")
     return code or (BAD_INPUT if unsaved else 0)
+
+
+def _with_states(found: Sequence[Target | Failure]) -> list[Target | Failure]:
+    """Of several models those that have a state; one that is asked alone and has none is a Failure."""
+    silent = {
+        each.name: Failure(each.name, nothing_to_explore(definition_at(each)))
+        for each in found
+        if isinstance(each, Target) and not definition_at(each).explorable
+    }
+    if len(silent) == len(found):
+        return list(silent.values())
+    for name in silent:
+        warn(f"falsework: {name} was not checked: it has no state; write: falsework prove {name}")
+    return [each for each in found if each.name not in silent]
 
 
 def _asked(args: argparse.Namespace) -> str:

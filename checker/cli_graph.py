@@ -15,7 +15,7 @@ from falsework.cli_model import add_model, definition_at, one_target
 from falsework.errors import InputError
 from falsework.graph import DEFAULT_LIMIT, FORMATS, drawn, state_graph
 from falsework.report_output import say
-from falsework.trace import Faulted
+from falsework.trace import Faulted, nothing_to_explore
 from falsework.verdict import PASSED
 
 DRAWN = 500
@@ -34,6 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Prints the graph."""
     definition = definition_at(one_target(args.model, args.config, args.constants))
+    if not definition.explorable:
+        raise nothing_to_explore(definition)
     try:
         graph = state_graph(definition, DEFAULT_LIMIT if args.force else args.limit)
     except InputError as problem:

@@ -30,7 +30,8 @@ def run(args: argparse.Namespace) -> int:  # noqa: ARG001  every command is give
                 definition = definition_of(named.cls)
                 bent = f"{number_of(len(twins_of(named.cls)), 'twin')}"
                 other = number_of(len(configurations_of(named.cls)), "configuration")
-                rows.append([named.name, definition.name, bent, other, sentence(definition)])
+                open_ = number_of(len(definition.obligations), "obligation") if definition.obligations else ""
+                rows.append([named.name, definition.name, bent, other, open_, sentence(definition)])
         except FalseworkError as problem:
             broken.append(f"falsework: {name}: {problem}")
     if not rows and not broken:
@@ -38,7 +39,8 @@ def run(args: argparse.Namespace) -> int:  # noqa: ARG001  every command is give
         return BAD_INPUT
     unique = list(dict.fromkeys(map(tuple, rows)))
     say(f"{number_of(len(unique), 'model')} installed\n")
-    for line in aligned([["name", "class", "twins", "configurations", "what"], *map(list, unique)]):
+    heads = ["name", "class", "twins", "configurations", "obligations", "what"]
+    for line in aligned([heads, *map(list, unique)]):
         say(line)
     for text in broken:
         warn(text)

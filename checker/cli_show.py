@@ -17,6 +17,8 @@ from falsework.definition import Action, Definition, Property, definition_of
 from falsework.domains import spell
 from falsework.language import Model, role_of
 from falsework.naming import configurations_of, subject_of, twins_of
+from falsework.obligations import Obligation
+from falsework.prove_contract import values_text
 from falsework.report_output import say
 from falsework.report_text import aligned, failure_details, failure_line, number_of, subject_text
 from falsework.source import class_place
@@ -54,16 +56,18 @@ def shown(target: Target) -> str:
             number_of(len(definition.actions), "action"),
             number_of(len(definition.invariants), "invariant"),
             number_of(len(definition.witnesses), "witness", "witnesses"),
+            *([number_of(len(definition.obligations), "obligation")] if definition.obligations else []),
         )
     )
     lines = [head.rstrip(), f"{target.name}   {counts}   {definition.place}"]
-    lines += _block("constants", [[n, "=", spell(v)] for n, v in definition.constants.items()])
+    lines += _block("constants", _constants(definition))
     lines += _block("variables", _variables(definition))
     lines += _block("initial actions", [_action(a) for a in definition.initials])
     lines += _block("actions", [_action(a) for a in definition.actions])
     lines += _block("invariants", [_property(p) for p in definition.invariants])
     lines += _block("witnesses", [_property(p) for p in definition.witnesses])
     lines += _block("terminal", [_property(p) for p in definition.terminals])
+    lines += _block("obligations", [_obligation(o) for o in definition.obligations])
     lines += _block("configurations", [_role(k) for k in configurations_of(subject_of(target.cls))])
     lines += _block("twins", [_role(k) for k in twins_of(subject_of(target.cls))])
     return "\n".join(lines)
@@ -71,6 +75,13 @@ def shown(target: Target) -> str:
 
 def _block(title: str, rows: list[list[str]]) -> list[str]:
     return ["", title, *(f"  {line}" for line in aligned(rows, gap="   "))] if rows else []
+
+
+def _constants(definition: Definition) -> list[list[str]]:
+    """Each with its value, and the range in which an obligation leaves it open, if it does."""
+    ranges = {figure.name: f"open in {figure.range}" for figure in definition.figures}
+    rows = [[name, "=", spell(value)] for name, value in definition.constants.items()]
+    return [[*row, ranges.get(row[0], "")] for row in rows] if ranges else rows
 
 
 def _variables(definition: Definition) -> list[list[str]]:
@@ -102,6 +113,12 @@ def _action(action: Action) -> list[str]:
     return [action.kind, f"{action.name}({parameters}){answer}", str(action.place), _sources(action.source)]
 
 
+def _obligation(obligation: Obligation) -> list[str]:
+    parameters = ", ".join(f"{each.name}: {each.range}" for each in obligation.parameters)
+    named = f"{obligation.name}({parameters})"
+    return [named, "to be proved", str(obligation.place), _sources(obligation.source)]
+
+
 def _property(prop: Property) -> list[str]:
     what = {
         "state": "of every state",
@@ -120,9 +137,12 @@ def _sources(source: tuple[str, ...]) -> str:
 def _role(cls: type[Model]) -> list[str]:
     role = role_of(cls)
     assert role is not None
-    declared = definition_of(cls).breaks
+    declared = definition_of(cls)
     broken = ", ".join(
-        f"{name} in {steps}" if steps is not None else f"{name} never" for name, steps in declared.items()
+        [
+            *(f"{name} in {n}" if n is not None else f"{name} never" for name, n in declared.breaks.items()),
+            *(f"{name} at {values_text(v) or 'all 0'}" for name, v in declared.refutes.items()),
+        ]
     )
     within = f"within {role.within.__name__}" if role.within is not None else ""
     return [cls.__name__, f"breaks {broken}" if broken else "holds", within, str(class_place(cls))]

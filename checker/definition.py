@@ -7,15 +7,16 @@ import contextlib
 import enum
 import typing
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, ClassVar, get_origin
+from typing import Any, ClassVar, get_args, get_origin
 
 from falsework.annotations import DomainProblem, resolve
 from falsework.domains import Domain, MapOf, SeqOf, SetOf, VariableDomain, freeze, instantiate, spell, thawing
 from falsework.errors import DefinitionError, Place
 from falsework.language import Model, Role, Row, role_of
+from falsework.obligations import Obligation, Open, default_outside, range_of, sizes_in
 from falsework.source import annotations_of, class_place, deep, function_node, name_line
 from falsework.values import Map, Seq, Set
 
@@ -67,7 +68,11 @@ class Property:
 
 @dataclass(frozen=True)
 class Definition:
-    """One class, gathered by MRO. `breaks` names properties and the steps in which each is first broken."""
+    """One class, gathered by MRO. `breaks` names properties and the steps in which each is first broken.
+
+    `refutes` names obligations and what of each one's least counterexample is not 0. `figures` are the
+    constants that an obligation leaves open.
+    """
 
     cls: type[Model]
     name: str
@@ -81,6 +86,14 @@ class Definition:
     terminals: tuple[Property, ...]
     role: Role | None
     breaks: Mapping[str, int | None]
+    obligations: tuple[Obligation, ...] = ()
+    figures: tuple[Open, ...] = ()
+    refutes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def explorable(self) -> bool:
+        """Whether there is a state: a class of figures and obligations alone has none."""
+        return bool(self.variables)
 
     @cached_property
     def path(self) -> str:
@@ -106,6 +119,7 @@ class Definition:
             ]
             parts.append(name + ast.unparse(node.args) + "".join(map(ast.unparse, body)))
         parts += [f"{action.name} {action.row!r}" for action in self.actions if action.row]
+        parts += [f"{figure.name} in {figure.range}" for figure in self.figures]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
@@ -167,22 +181,30 @@ def _read_by(function: FunctionType) -> Iterator[Any]:
 
 
 def _gather(cls: type[Model]) -> Definition:
-    from falsework.class_checks import check_classes, declared_breaks
+    from falsework.class_checks import check_classes, declared_breaks, declared_refutations
     from falsework.definition_checks import check_bodies
-    from falsework.signatures import action_of, actions_of, marked_methods, property_of
+    from falsework.signatures import (
+        action_of,
+        actions_of,
+        marked_methods,
+        obligation_of,
+        property_of,
+    )
 
     asked: object = cls
     if not (isinstance(asked, type) and issubclass(asked, Model) and asked is not Model):
         name = asked.__name__ if isinstance(asked, type) else repr(asked)
         raise DefinitionError("M000", None, f"{name} is no model", "a subclass: class Name(Model): …")
     check_classes(cls)
-    constants, variables = _constants_and_variables(cls)
     marked = list(marked_methods(cls))
-    actions = actions_of(cls, constants, marked)
+    stateless = {m.kind for _, _, m in marked} == {"obligation"}
+    constants, variables = _constants_and_variables(cls, stateless=stateless)
+    obligations = tuple(obligation_of(n, f, m, constants) for n, f, m in marked if m.kind == "obligation")
+    figures = _figures(cls, constants) if obligations else ()
+    actions = actions_of(cls, constants, marked) if variables or not stateless else {}
     initials = [action_of(n, f, m, constants) for n, f, m in marked if m.kind == "initial"]
-    properties = [
-        property_of(n, f, m, actions) for n, f, m in marked if m.kind not in (*ACTION_KINDS, "initial")
-    ]
+    others = (*ACTION_KINDS, "initial", "obligation")
+    properties = [property_of(n, f, m, actions) for n, f, m in marked if m.kind not in others]
     definition = Definition(
         cls=cls,
         name=cls.__name__,
@@ -195,7 +217,10 @@ def _gather(cls: type[Model]) -> Definition:
         witnesses=tuple(p for p in properties if p.kind == "witness"),
         terminals=tuple(p for p in properties if p.kind == "terminal"),
         role=role_of(cls),
-        breaks=declared_breaks(cls, properties),
+        breaks=declared_breaks(cls, properties, obligations),
+        obligations=obligations,
+        figures=figures,
+        refutes=declared_refutations(cls, obligations, figures),
     )
     check_bodies(definition)
     return definition
@@ -239,14 +264,16 @@ def _is_constant(value: object) -> bool:
     return value is None or isinstance(value, (int, enum.Enum))
 
 
-def _constants_and_variables(cls: type[Model]) -> tuple[dict[str, Any], tuple[Variable, ...]]:
+def _constants_and_variables(
+    cls: type[Model], *, stateless: bool
+) -> tuple[dict[str, Any], tuple[Variable, ...]]:
     constants: dict[str, Any] = {}
     hints = _hints(cls)
     for name, hint in hints.items():
         if get_origin(hint) is ClassVar or hint is ClassVar:
             constants[name] = _constant(cls, name)
     names = [name for name in hints if name not in constants]
-    if not names:
+    if not names and not stateless:
         raise DefinitionError(
             "M002", class_place(cls), f"{cls.__name__} has no state variable", "name: domain = initial value"
         )
@@ -269,6 +296,28 @@ def _constant(cls: type[Model], name: str) -> Any:
         write = "an int, a bool, an Enum member, None, or a tuple of these"
         raise DefinitionError("M008", place, f"the constant {name} is {value!r}", write)
     return value
+
+
+def _figures(cls: type[Model], constants: Mapping[str, Any]) -> tuple[Open, ...]:
+    """The ints and bools that stand as they were declared; a class below that sets one has fixed it."""
+    found = []
+    sizes = sizes_in(iter(methods_of(cls).values()))
+    for name, hint in _hints(cls).items():
+        if name not in constants or not isinstance(constants[name], int) or name in sizes:
+            continue
+        declared = next(k for k in cls.__mro__ if name in annotations_of(k))
+        place = name_line(declared, name)
+        inner = next(iter(get_args(hint)), bool if isinstance(constants[name], bool) else int)
+        try:
+            among = range_of(inner, constants)
+            outside = default_outside(among, constants[name], constants)
+        except DomainProblem as problem:
+            raise DefinitionError(problem.code, place, f"{name}: {problem.found}", problem.write) from None
+        if outside:
+            raise DefinitionError("M005", place, f"the figure {name} is {outside}", "a value of its range")
+        if _owner_of(cls, name) is declared:
+            found.append(Open(name, among, place))
+    return tuple(found)
 
 
 def _variable(cls: type[Model], name: str, hint: Any, constants: Mapping[str, Any]) -> Variable:

@@ -23,6 +23,7 @@ from falsework.source import (
 
 if TYPE_CHECKING:
     from falsework.definition import Action, Definition, Property
+    from falsework.obligations import Obligation
 
 __all__ = ["Flow", "check_bodies", "helper_called", "named_object", "premise_sites"]
 
@@ -39,6 +40,8 @@ def check_bodies(definition: Definition) -> None:
         _check_action(definition, action)
     for prop in (*definition.invariants, *definition.witnesses, *definition.terminals):
         _check_predicate(definition, prop)
+    for obligation in definition.obligations:
+        _check_obligation(definition, obligation)
 
 
 def _check_action(definition: Definition, action: Action) -> None:
@@ -75,6 +78,23 @@ def _check_predicate(definition: Definition, prop: Property) -> None:
     if flow.guards:
         write = "a condition instead: a predicate is asked everywhere and says True or False"
         raise DefinitionError("M019", flow.guards[0], f"a guard in {prop.name}", write)
+
+
+def _check_obligation(definition: Definition, obligation: Obligation) -> None:
+    """It reads no state and changes none; its `require`s may stand wherever they are met."""
+    flow = Flow(definition, obligation.function)
+    flow.run()
+    if flow.bounds:
+        write = "require(…): what the obligation assumes"
+        raise DefinitionError("M037", flow.bounds[0], f"bound in the obligation {obligation.name}", write)
+    for function in dict.fromkeys(flow.called):
+        for node in ast.walk(function_node(function)):
+            match node:
+                case ast.Attribute(value=ast.Name(id=me), attr=name) if me == self_name(function):
+                    if name in flow.variables:
+                        found = f"{obligation.name} reads the state variable {name}"
+                        write = "figures and parameters of its own; an @invariant speaks of states"
+                        raise DefinitionError("M037", place_in(function, node), found, write)
 
 
 def _values_returned(node: ast.FunctionDef) -> list[ast.expr]:
@@ -121,6 +141,7 @@ class Flow:
         self.guards: list[Place] = []
         self.bounds: list[Place] = []
         self.premises: list[language.PremiseSite] = []
+        self.called: list[Callable[..., Any]] = []
 
     def run(self) -> None:
         """Walks the whole method."""
@@ -136,6 +157,7 @@ class Flow:
         for loop in self.loops:
             loop.keys.append(_passed(node, call, loop.keys[-1]))
         self.stack.append(function)
+        self.called.append(function)
         before, left, self.left = len(self.changes), self.left, False
         after = self._block(node.body, changed)
         self.left = left

@@ -27,15 +27,27 @@ from falsework.conformance.finding import (
 from falsework.conformance.twins import RuntimeContract, judge_runtime_twin
 from falsework.definition import Definition, definition_of
 from falsework.errors import DefinitionError, FalseworkError, InputError, Place
+from falsework.gate_drives import (
+    conformance_figures,
+    conformance_problems,
+    conformance_word,
+    steps_text,
+)
 from falsework.language import Model, classes_with_roles, role_of
 from falsework.naming import Named, configurations_of, find, shipped, subject_of, twins_of
+from falsework.proofs import Proofs, prove
+from falsework.prove_contract import (
+    ProofContract,
+    judge_obligations,
+    judge_proof,
+    with_obligations,
+)
 from falsework.source import class_place
 from falsework.twin_contract import Contract, Problem, breakers, judge_configuration, judge_twin
 from falsework.verdict import Verdict, combine
 
-KINDS = ("model", "configuration", "witness", "twin", "invariant", "subject", "runtime twin")
+KINDS = ("model", "configuration", "witness", "twin", "invariant", "obligation", "subject", "runtime twin")
 AS_DECLARED = "as declared"
-NOT_CHECKED = "NOT CHECKED"
 
 
 @dataclass(frozen=True)
@@ -58,7 +70,8 @@ class Answer:
     place: Place | None = None
     problems: list[Problem] = field(default_factory=list)
     result: Result | None = None
-    contract: Contract | RuntimeContract | None = None
+    contract: Contract | RuntimeContract | ProofContract | None = None
+    proofs: Proofs | None = None
     drive: Drive | None = None
     breaches: Breaches | None = None
     seconds: float = 0.0
@@ -163,6 +176,7 @@ class _Gate:
         self.max_states = max_states
         self.threads = threads
         self.known: dict[type[Model], Result | FalseworkError] = {}
+        self.proved: dict[type[Model], Proofs] = {}
         self.questions: list[Question] = []
 
     # --- what there is
@@ -221,12 +235,13 @@ class _Gate:
                 raise InputError(self._twice(asked))
 
     def _questions(self, model: Gated) -> Iterator[Question]:
-        yield Asked(model.name, "model", model.name), partial(self.model, model)
+        with contextlib.suppress(DefinitionError):
+            model.definition = definition_of(model.cls)
+        if model.definition is None or model.definition.explorable:
+            yield Asked(model.name, "model", model.name), partial(self.model, model)
         for other in model.configurations:
             yield Asked(model.name, "configuration", other.__name__), partial(self.bent, model, other)
-        try:
-            model.definition = definition_of(model.cls)
-        except DefinitionError:
+        if model.definition is None:
             return  # the model's own answer says why; there is no witness and no invariant to ask for
         for witness in model.definition.witnesses:
             yield Asked(model.name, "witness", witness.name), partial(self.witness, model, witness.name)
@@ -234,6 +249,9 @@ class _Gate:
             yield Asked(model.name, "twin", other.__name__), partial(self.bent, model, other)
         for prop in model.definition.invariants:
             yield Asked(model.name, "invariant", prop.name), partial(self.invariant, model, prop.name)
+        for obligation in model.definition.obligations:
+            asked = Asked(model.name, "obligation", obligation.name)
+            yield asked, partial(self.obligation, model, obligation.name)
         for subject in model.subjects:
             yield Asked(model.name, "subject", subject.name), partial(self.subject, model, subject)
         for subject in model.wrong:
@@ -279,7 +297,7 @@ class _Gate:
             if finding.word != "bound-cut"
         ]
         problems += [
-            Problem("violated", f"{name} is broken in {_steps(steps)}", Verdict.VIOLATED, name)
+            Problem("violated", f"{name} is broken in {steps_text(steps)}", Verdict.VIOLATED, name)
             for name, steps in result.broken.items()
         ]
         if result.tally.stop is not None:
@@ -289,21 +307,55 @@ class _Gate:
             asked, verdict.value, verdict, _size(result), result.definition.place, problems, result=result
         )
 
+    def prove(self, cls: type[Model]) -> Proofs:
+        """Every obligation of the class, asked once however often it is asked for."""
+        if cls not in self.proved:
+            self.proved[cls] = prove(cls)
+        return self.proved[cls]
+
     def bent(self, model: Gated, cls: type[Model]) -> Answer:
         """A twin or a configuration: it breaks what it declares, and nothing else."""
         role = role_of(cls)
         assert role is not None
+        asked = Asked(model.name, role.kind, cls.__name__)
+        definition = definition_of(cls)
+        proved = judge_obligations(cls, role.kind, self.prove) if definition.obligations else None
+        if proved is not None:
+            proved.proofs.command = _named_again(model, cls)
+        if proved is not None and not definition.explorable:
+            figures = ", ".join(f"{name} at {values}" for name, values in proved.broken.items())
+            word = _word(proved.problems)
+            return Answer(
+                asked, word, proved.verdict, figures, definition.place, proved.problems,
+                contract=proved, proofs=proved.proofs,
+            )  # fmt: skip
         contract = (
             judge_twin(cls, self.check) if role.kind == "twin" else judge_configuration(cls, self.check)
         )
         contract.result.command = _named_again(model, cls)
-        asked = Asked(model.name, role.kind, cls.__name__)
-        word = _word(contract.problems)
-        place = definition_of(cls).place
         figures = _broken(contract.broken) or _size(contract.result)
+        if proved is not None:
+            with_obligations(contract, proved)
         return Answer(
-            asked, word, contract.verdict, figures, place, contract.problems, contract.result, contract
-        )
+            asked, _word(contract.problems), contract.verdict, figures, definition.place, contract.problems,
+            contract.result, contract, proved.proofs if proved is not None else None,
+        )  # fmt: skip
+
+    def obligation(self, model: Gated, name: str) -> Answer:
+        """It is proved of the model, and some twin or configuration refutes it: else it says too little."""
+        asked = Asked(model.name, "obligation", name)
+        proofs = self.prove(model.cls)
+        proof = next(proof for proof in proofs.proofs if proof.obligation.name == name)
+        answered = [self.report.answers.get(a) for a in self.report.of(model, "twin", "configuration")]
+        bent = [a.contract for a in answered if a is not None and a.contract is not None]
+        found, problem = judge_proof(proof, [c for c in bent if not isinstance(c, RuntimeContract)])
+        if problem is None:
+            figures = f"refuted by {', '.join(found)}"
+            return Answer(asked, "proved", Verdict.HOLDS, figures, proof.obligation.place)
+        return Answer(
+            asked, problem.word, problem.verdict, "", proof.obligation.place, [problem],
+            proofs=Proofs(proofs.definition, [proof], proofs.name),
+        )  # fmt: skip
 
     def witness(self, model: Gated, name: str) -> Answer:
         """Some state where the witness is true is reached at the model's own constants."""
@@ -312,7 +364,7 @@ class _Gate:
         steps = result.tally.witnesses.get(name)
         place = next(w.place for w in result.definition.witnesses if w.name == name)
         if steps is not None:
-            return Answer(asked, "reached", Verdict.HOLDS, f"in {_steps(steps)}", place)
+            return Answer(asked, "reached", Verdict.HOLDS, f"in {steps_text(steps)}", place)
         if result.tally.complete:
             text = f"{name} is true in none of {result.tally.states:,} states"
             problem = Problem("not reached", text, Verdict.VACUOUS, name)
@@ -359,7 +411,7 @@ class _Gate:
         if done.divergence is not None:
             answer.breaches = breaches(subject.made(), definition, name=subject.name)
             answer.problems += [
-                Problem("violated", f"{name} is broken in {_steps(found.steps)}", about=name)
+                Problem("violated", f"{name} is broken in {steps_text(found.steps)}", about=name)
                 for name, found in answer.breaches.found.items()
             ]
         return answer
@@ -412,10 +464,6 @@ def _word(problems: Collection[Problem]) -> str:
     return next((p.word for p in problems if p.verdict is gravest), AS_DECLARED)
 
 
-def _steps(number: object) -> str:
-    return f"{number} step" if number == 1 else f"{number} steps"
-
-
 def _size(result: Result) -> str:
     tally = result.tally
     cut = f", {sum(tally.cuts.values()):,} steps cut by a bound" if tally.cuts else ""
@@ -424,42 +472,7 @@ def _size(result: Result) -> str:
 
 def _broken(found: dict[str, int | str] | dict[str, int]) -> str:
     texts = [
-        f"{name} in {_steps(steps)}" if isinstance(steps, int) else f"{name} no longer reached"
+        f"{name} in {steps_text(steps)}" if isinstance(steps, int) else f"{name} no longer reached"
         for name, steps in found.items()
     ]
     return ", ".join(texts)
-
-
-def conformance_word(done: Drive) -> str:
-    """What came of a drive, in a word."""
-    if done.verdict is Verdict.HOLDS:
-        return "conforms"
-    return {"ERROR": "ERROR", "VIOLATED": "diverges", "VACUOUS": "nothing compared"}.get(
-        done.verdict.value, NOT_CHECKED
-    )
-
-
-def conformance_figures(done: Drive) -> str:
-    """How much was driven."""
-    refused = f", {done.attempted} of {done.attempts} refusals" if done.attempts else ""
-    return (
-        f"{done.covered:,} of {done.transitions:,} transitions of {done.states:,} states{refused} "
-        f"in {done.performed:,} steps on {done.surface}"
-    )
-
-
-def conformance_problems(done: Drive) -> Iterator[Problem]:
-    """Why a drive is no pass."""
-    if done.problem:
-        yield Problem("error", done.problem, Verdict.ERROR)
-    if done.divergence is not None:
-        parted = [row for row in done.divergence.rows if row.differs]
-        told = "; ".join(f"{row.what}: expected {row.expected}, observed {row.observed}" for row in parted)
-        yield Problem("diverges", f"in {_steps(done.divergence.steps)}: {told}")
-    elif done.verdict is Verdict.INCOMPLETE:
-        left = f"{done.transitions - done.covered} transitions and {done.attempts - done.attempted} refusals"
-        first = f", the first: {done.undriven[0]}" if done.undriven else ""
-        yield Problem(NOT_CHECKED, f"{left} were not driven{first}", Verdict.INCOMPLETE)
-    elif done.verdict is Verdict.VACUOUS:
-        text = "the adapter shows no variable and the model's actions have no answer: nothing was compared"
-        yield Problem("nothing compared", text, Verdict.VACUOUS)

@@ -35,8 +35,8 @@ from falsework.values import Map, Record, Seq, Set, assigned, replace
 __all__ = [
     "Below", "Between", "Countdown", "Elapsed", "Length", "Map", "Model", "Record", "Row", "Seq", "Set",
     "Upto", "action", "bound", "configuration", "count", "deadlock", "disabled", "elapse", "fault", "first",
-    "given", "implies", "initial", "internal", "invariant", "reachable", "replace", "require", "rows",
-    "terminal", "tick", "twin", "values_stay_in_domain",
+    "given", "implies", "initial", "internal", "invariant", "obligation", "reachable", "replace", "require",
+    "rows", "terminal", "tick", "twin", "values_stay_in_domain",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -44,6 +44,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
 P = ParamSpec("P")
 Source = str | tuple[str, ...]
+Broken = int | None | Mapping[str, object]
+"""What `breaks` says of a property: the steps; of a witness None; of an obligation its counterexample."""
 
 deadlock = "deadlock"
 """The property that every state has a step or is terminal; for `breaks`."""
@@ -74,7 +76,7 @@ class Role:
     """What `@twin` or `@configuration` says of a class."""
 
     kind: str  # "twin" or "configuration"
-    breaks: Mapping[object, int | None] = field(default_factory=dict)
+    breaks: Mapping[object, Broken] = field(default_factory=dict)
     within: type | None = None
     source: tuple[str, ...] = ()
 
@@ -167,6 +169,13 @@ reachable = cast(
     _Decorator, _decorator("reachable", "A witness: some state where it is true must be reached.")
 )
 terminal = cast(_Decorator, _decorator("terminal", "Where it is true the system may stay for ever."))
+obligation = cast(
+    _Decorator,
+    _decorator(
+        "obligation",
+        "A statement over the figures, left open, and its own parameters: `require` says what it assumes.",
+    ),
+)
 
 
 @overload
@@ -202,12 +211,12 @@ def rows(catalog: Iterable[Row], *, source: Source = ()) -> Callable[[F], F]:
     "twin", "@twin(breaks={Model.invariant: steps}), the steps as a check of the twin prints them"
 )
 def twin(
-    *, breaks: Mapping[Any, int | None], within: type | None = None, source: Source = ()
+    *, breaks: Mapping[Any, Broken], within: type | None = None, source: Source = ()
 ) -> Callable[[C], C]:
     """A model that is wrong on purpose: it breaks exactly these properties, each first in that many steps.
 
-    A witness that the twin no longer reaches is declared with None. `within` names the configuration it is
-    checked in.
+    A witness that the twin no longer reaches is declared with None, an obligation with its least
+    counterexample. `within` names the configuration it is checked in.
     """
     declared: object = breaks
     if not isinstance(declared, Mapping) or not declared:
@@ -221,7 +230,7 @@ def twin(
     "configuration", "@configuration(holds=True), or breaks={Model.invariant: steps} in its place"
 )
 def configuration(
-    *, holds: bool = False, breaks: Mapping[Any, int | None] | None = None, source: Source = ()
+    *, holds: bool = False, breaks: Mapping[Any, Broken] | None = None, source: Source = ()
 ) -> Callable[[C], C]:
     """The same model with other constants: it holds, or it breaks exactly these properties."""
     declared: object = breaks or {}

@@ -12,6 +12,7 @@ from typing import Any
 from falsework.domains import Domain, MapOf, SeqOf, SetOf
 from falsework.errors import DefinitionError
 from falsework.ir import LARGEST, Node
+from falsework.language import Model
 from falsework.lower_context import Context
 from falsework.lower_values import (
     Inst,
@@ -108,6 +109,10 @@ class Expressions(Context):
                 self.fault(self.pool.not_(present), node, f"{ast.unparse(node.value)} is None here")
                 return self._field(inner, node)
             case Py(thing) if isinstance(thing, (type, ModuleType)) or hasattr(thing, node.attr):
+                if node.attr in self.state.figures and isinstance(thing, type) and issubclass(thing, Model):
+                    raise self.refuse(
+                        node, "P002", f"the figure {ast.unparse(node)}, left open here", f"self.{node.attr}"
+                    )
                 if hasattr(thing, node.attr):
                     return constant(self.pool, getattr(thing, node.attr))
             case _:
@@ -133,6 +138,9 @@ class Expressions(Context):
                     return Ref(state, variable.name, variable.domain)
                 content: Value = state.cells[variable.name]
                 return content
+        if node.attr in state.figures:
+            figure: Value = state.figures[node.attr]
+            return figure
         if node.attr in self.definition.constants:
             return constant(self.pool, self.definition.constants[node.attr])
         found = getattr(self.definition.cls, node.attr, None)

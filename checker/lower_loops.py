@@ -10,7 +10,7 @@ from typing import Any
 
 from falsework.definition_checks import named_object
 from falsework.domains import MapOf, SeqOf, SetOf
-from falsework.ir import Node
+from falsework.ir import LARGEST, Node
 from falsework.lower_expressions import Expressions
 from falsework.lower_values import (
     Items,
@@ -203,9 +203,10 @@ class Loops(Expressions):
             write = "range(stop), or range(start, stop) from a constant"
             raise self.refuse(node, "P006", f"the range {ast.unparse(node)}", write)
         rounds = range(start.value, self.facts.span(stop)[1])
-        if len(rounds) > MOST_ROUNDS:
+        if (longest := rounds.stop - rounds.start) > MOST_ROUNDS:
+            many = "no end" if longest > LARGEST else f"up to {longest} rounds"
             write = f"a range of at most {MOST_ROUNDS} rounds"
-            raise self.refuse(node, "P006", f"{ast.unparse(node)} of up to {len(rounds)} rounds", write)
+            raise self.refuse(node, "P006", f"{ast.unparse(node)} of {many}", write)
         for value in rounds:
             number = self.pool.const(value)
             yield partial(self.pool.lt, number, stop), still(Num(number))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -118,9 +118,10 @@ Cell = Value | tuple[Value, ...] | tuple[Node, ...] | Items
 
 @dataclass(eq=False)
 class SymbolicState:
-    """Every variable's symbolic content."""
+    """Every variable's symbolic content; and the figures that are left open, if any are."""
 
     cells: dict[str, Any] = field(default_factory=dict)
+    figures: Mapping[str, Value] = field(default_factory=dict)
 
 
 # --- keys -----------------------------------------------------------------------------------------

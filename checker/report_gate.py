@@ -11,9 +11,12 @@ from falsework.conformance.driver import Divergence, Drive
 from falsework.conformance.twins import RuntimeContract
 from falsework.definition import Definition
 from falsework.errors import InputError
-from falsework.gate import KINDS, NOT_CHECKED, Answer, Asked, Gated, GateReport
+from falsework.gate import KINDS, Answer, Asked, Gated, GateReport
+from falsework.gate_drives import NOT_CHECKED
+from falsework.prove_contract import ProofContract
 from falsework.report_document import Document, Item, Remark, Status
 from falsework.report_matrix import surface_matrix, twin_matrix
+from falsework.report_prove import details_of
 from falsework.report_table import trace_table
 from falsework.report_text import (
     aligned,
@@ -45,7 +48,7 @@ def gate_document(report: GateReport, *, width: int = 100) -> Document:
     """One item a question; the matrices are its tables."""
     tables = []
     for model in report.models:
-        tables += [(f"{model.name}: twin × invariant", block) for block in twin_matrix(report, model)]
+        tables += [(twin_title(model), block) for block in twin_matrix(report, model)]
         tables += [(f"{model.name}: surface × invariant", block) for block in surface_matrix(report, model)]
     return Document(
         report.command,
@@ -56,6 +59,12 @@ def gate_document(report: GateReport, *, width: int = 100) -> Document:
         f"asked {counted(report)} · {_answered(report)}",
         tuple(tables),
     )
+
+
+def twin_title(model: Gated) -> str:
+    """The heading of the matrix of twins: by invariant, or by obligation where there is no state."""
+    stateless = model.definition is not None and not model.definition.explorable
+    return f"{model.name}: twin × {'obligation' if stateless else 'invariant'}"
 
 
 def report_word(report: GateReport) -> str:
@@ -128,6 +137,8 @@ def _cells(answer: Answer) -> list[dict[str, object]]:
 def _departures(answer: Answer) -> dict[str, str]:
     if isinstance(answer.contract, Contract):
         return {name: str(found) for name, found in answer.contract.departures.items()}
+    if isinstance(answer.contract, ProofContract):
+        return answer.contract.departures
     if isinstance(answer.contract, RuntimeContract):
         return {name: found.departs for name, found in answer.contract.breaches.found.items()}
     return {}
@@ -143,7 +154,7 @@ def gate_text(report: GateReport, *, width: int = 100) -> str:
     blocks = [first]
     blocks += ["\n".join(_model_lines(report, model)) for model in report.models]
     for model in report.models:
-        blocks += [f"{model.name}: twin × invariant\n\n{block}" for block in twin_matrix(report, model)]
+        blocks += [f"{twin_title(model)}\n\n{block}" for block in twin_matrix(report, model)]
         blocks += [f"{model.name}: surface × invariant\n\n{block}" for block in surface_matrix(report, model)]
     failed = [a for a in report.answers.values() if not a.verdict.passes]
     blocks += [f"{failure_heading(answer)}\n\n{failure_text(answer, width)}" for answer in failed]
@@ -206,6 +217,10 @@ def failure_text(answer: Answer, width: int = 100) -> str:
         ]
     elif answer.result is not None:
         blocks += _counterexamples(answer, width)
+    if answer.proofs is not None and not answer.verdict.passes:
+        about = {p.about for p in answer.problems}
+        shown = [proof for proof in answer.proofs.proofs if proof.obligation.name in about]
+        blocks += [details_of(answer.proofs, proof) for proof in shown]
     return "\n\n".join(filter(None, blocks))
 
 

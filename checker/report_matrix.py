@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from falsework.conformance.twins import RuntimeContract
-from falsework.gate import NOT_CHECKED, Answer, Gated, GateReport
+from falsework.gate import Answer, Gated, GateReport
+from falsework.gate_drives import NOT_CHECKED
+from falsework.prove_contract import OTHER_VALUES, ProofCell, ProofContract
 from falsework.report_text import aligned
 from falsework.twin_contract import MISSING, OTHER_STEPS, SURPRISE, UNREACHED, Cell, Contract
 
@@ -13,6 +15,9 @@ LEGEND = (
     "a number: first broken in that many steps, as declared   · not broken   - a witness no longer reached\n"
     "! a surprise   ? declared and missing, or not decided   6≠5 found 6, declared 5"
 )
+
+REFUTED_LEGEND = "x: refuted at the values declared   ≠ refuted at others"
+Bent = Contract | RuntimeContract | ProofContract
 
 
 def twin_matrix(report: GateReport, model: Gated) -> Iterator[str]:
@@ -31,16 +36,23 @@ def twin_matrix(report: GateReport, model: Gated) -> Iterator[str]:
     lines += [[_named(answer), *(_sign(contract.cells.get(c)) for c in columns)] for answer, contract in rows]
     lines.append(["broken by", *(str(_breakers(c, [k for _, k in rows])) for c in columns)])
     numbered = [f"{head.rjust(len(heads[-1]))}  {name}" for head, name in zip(heads, columns, strict=True)]
-    yield "\n".join([*_grid(lines), "", *numbered, "", LEGEND])
+    signs = [c for _, contract in rows for c in contract.cells.values()]
+    legends = [LEGEND] if not all(isinstance(c, ProofCell) for c in signs) else []
+    legends += [REFUTED_LEGEND] if any(isinstance(c, ProofCell) for c in signs) else []
+    yield "\n".join([*_grid(lines), "", *numbered, "", *legends])
 
 
-def _breaks(contract: Contract | RuntimeContract) -> bool:
+def _breaks(contract: Bent) -> bool:
     return any(cell.declared is not None or cell.found is not None for cell in contract.cells.values())
 
 
-def _columns(model: Gated, contracts: list[Contract | RuntimeContract]) -> list[str]:
+def _columns(model: Gated, contracts: list[Bent]) -> list[str]:
     """The invariants in order of definition, then whatever else is declared or found broken."""
-    names = [prop.name for prop in model.definition.invariants] if model.definition is not None else []
+    definition = model.definition
+    names: list[str] = []
+    if definition is not None:
+        names += [prop.name for prop in definition.invariants]
+        names += [obligation.name for obligation in definition.obligations]
     for contract in contracts:
         for name, cell in contract.cells.items():
             if name not in names and (cell.declared is not None or cell.found is not None):
@@ -55,6 +67,8 @@ def _named(answer: Answer) -> str:
 def _sign(cell: Cell | None) -> str:
     if cell is None:
         return "·"
+    if isinstance(cell, ProofCell) and cell.found is not None:
+        return {OTHER_VALUES: "≠", SURPRISE: "!x"}.get(cell.word, "x")
     found = "-" if cell.found == UNREACHED else str(cell.found)
     match cell.word:
         case word if word == SURPRISE:
@@ -68,7 +82,7 @@ def _sign(cell: Cell | None) -> str:
     return found
 
 
-def _breakers(name: str, contracts: list[Contract | RuntimeContract]) -> int:
+def _breakers(name: str, contracts: list[Bent]) -> int:
     return sum(c.cells[name].found is not None for c in contracts if name in c.cells)
 
 

@@ -85,9 +85,14 @@ def false_conjunct(
         live(definition, known["before"]) if name == "before" else known[name]  # type: ignore[arg-type]
         for name in prop.arguments
     ]
-    scene = _watched(prop.function, [live(definition, state), *arguments], definition.cls, ())
-    whole = Reason(prop.name, prop.place)
-    return whole if scene is None else _from_return(scene) or whole
+    found = false_answer(definition.cls, prop.function, [live(definition, state), *arguments])
+    return found or Reason(prop.name, prop.place)
+
+
+def false_answer(cls: type[Model], function: Callable[..., Any], arguments: list[Any]) -> Reason | None:
+    """Why the method answers False there; None where it does not, or cannot be watched."""
+    scene = _watched(function, arguments, cls, ())
+    return None if scene is None else _from_return(scene)
 
 
 def false_guard(definition: Definition, action: Action, before: State, label: Label) -> Reason | None:

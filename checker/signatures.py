@@ -22,6 +22,7 @@ from falsework.definition import (
 from falsework.domains import Domain, OptionOf
 from falsework.errors import DefinitionError, Place
 from falsework.language import Mark, Model, Row
+from falsework.obligations import Obligation, Open, range_of
 from falsework.source import class_place, function_node, function_place, place_in
 
 MOST_CALLS = 1_000_000
@@ -248,3 +249,35 @@ def _arguments_of(name: str, on: str, actions: Mapping[str, Action], place: Plac
         )
     shared = {parameter for parameter, _ in targets[0].parameters} | ({"row"} if targets[0].row else set())
     return shared | ({"answer"} if targets[0].answer is not None else set())
+
+
+# --- obligations ----------------------------------------
+
+
+def obligation_of(name: str, function: FunctionType, mark: Mark, constants: Mapping[str, Any]) -> Obligation:
+    """The statement that the method is; its parameters are the adversary's, each over a range."""
+    place = function_place(function)
+    if name in RESERVED:
+        raise DefinitionError("M025", place, f"an obligation named {name}", "another name: this one is taken")
+    names = parameters_of(function, name)
+    hints = _hints_of(function, name)
+    if hints.get("return") is not bool:
+        write = f"def {name}(…) -> bool: what it answers is what is to be proved"
+        raise DefinitionError("M010", place, f"the obligation {name} declares no bool", write)
+    parameters = []
+    for parameter in names:
+        if parameter in ("before", "answer", *constants):
+            write = "another name: this one stands for something else"
+            raise DefinitionError("M025", place, f"the parameter {parameter} of {name}", write)
+        if parameter not in hints:
+            write = f"{parameter}: int, which is every number from 0 on, or a range"
+            raise DefinitionError(
+                "M010", place, f"the parameter {parameter} of {name} has no annotation", write
+            )
+        try:
+            among = range_of(hints[parameter], constants)
+        except DomainProblem as problem:
+            found = f"the parameter {parameter} of {name}: {problem.found}"
+            raise DefinitionError(problem.code, place, found, problem.write) from None
+        parameters.append(Open(parameter, among, place))
+    return Obligation(name, function, tuple(parameters), place, mark.source)

@@ -142,11 +142,21 @@ def _answered(action: Action, answer: object) -> str:
     return f"{found}, which declares {action.answer}{hint}"
 
 
+def nothing_to_explore(definition: Definition) -> InputError:
+    """The error for a class of figures and obligations alone, with the command that is for it."""
+    return InputError(
+        f"{definition.name} has no state, so there is nothing to explore: it consists of figures and "
+        f"obligations\nwrite: falsework prove {definition.path}"
+    )
+
+
 def starts(definition: Definition, failed: Callable[[Faulted], None] | None = None) -> Iterator[Taken]:
     """The initial states with the labels of the initial actions that make them, in order.
 
     A start that faults is handed to `failed`, and the others follow; without it Faulted is raised.
     """
+    if not definition.explorable:
+        raise nothing_to_explore(definition)
     state, outside = frozen(definition, definition.cls())
     if not definition.initials:
         yield Taken(Label("start"), state, None, outside)

@@ -1,0 +1,154 @@
+"""Each obligation of a model is proved for all values of its figures, or refuted by the least ones.
+
+First its assumptions are looked at: where they are never true together the answer is VACUOUS. Then z3
+decides: PROVED, or REFUTED with the least counterexample, executed again on the class; where z3 does not
+know in time, the answer is INCOMPLETE. A figure is fixed by -D or by a configuration, else it is left open.
+
+example: falsework prove my_model.py:Deadlines --timeout 20
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import Any, Self
+
+from falsework.check import Failure
+from falsework.cli_model import Target, add_model, targets
+from falsework.errors import DefinitionError, InputError
+from falsework.naming import nearest
+from falsework.obligations import Obligation
+from falsework.proofs import DEFAULT_SECONDS, Proofs, prove_obligation
+from falsework.prove_contract import judge_obligations
+from falsework.report_output import add_quiet, emit, warn
+from falsework.report_prove import prove_document
+from falsework.twin_contract import AS_DECLARED
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The model, which obligations, how long, and the output."""
+    add_model(parser)
+    parser.add_argument(
+        "--only",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="this obligation and no other; may be repeated",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=seconds,
+        metavar="S",
+        default=DEFAULT_SECONDS,
+        help=f"seconds for each obligation; default {DEFAULT_SECONDS:g}",
+    )
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="how the answer is written"
+    )
+    add_quiet(parser)
+
+
+def seconds(text: str) -> float:
+    """A number of seconds above zero."""
+    try:
+        number = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds") from None
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is no time that a proof could take")
+    return number
+
+
+def run(args: argparse.Namespace) -> int:
+    """Asks every obligation that is named; the gravest answer is the exit code."""
+    found, without = targets(args.model, args.config, args.constants)
+    for name in without:
+        warn(f"falsework: {name} was not asked: it has no configuration or constant of that name")
+    outcomes: list[Proofs | Failure] = []
+    with _Line(quiet=args.quiet) as line:
+        for target in _with_obligations(found):
+            outcome = _outcome(target, args, line) if isinstance(target, Target) else target
+            outcomes.append(outcome)
+    setting = [f"--config {args.config}"] if args.config else []
+    asked = " ".join([args.model, *setting, *args.constants])
+    return emit(prove_document(asked, outcomes, _declared(found, outcomes, args)), args.format)
+
+
+def _with_obligations(found: Sequence[Target | Failure]) -> list[Target | Failure]:
+    """Of several models those that have an obligation; the others are named, and were not asked."""
+    from falsework.cli_model import definition_at
+
+    taken: list[Target | Failure] = []
+    left: list[Target | Failure] = []
+    for each in found:
+        try:
+            silent = isinstance(each, Target) and not definition_at(each).obligations
+        except DefinitionError as problem:
+            taken.append(Failure(each.name, problem))
+            continue
+        (left if silent else taken).append(each)
+    if not taken:
+        return list(found)
+    for each in left:
+        warn(f"falsework: {each.name} was not asked: it has no obligation")
+    return taken
+
+
+def _outcome(target: Target, args: argparse.Namespace, line: _Line) -> Proofs:
+    from falsework.cli_model import definition_at
+
+    definition = definition_at(target)
+    proofs = Proofs(definition, [], target.name, target.configuration, target.command)
+    chosen = _chosen(definition.name, definition.obligations, args.only)
+    for number, obligation in enumerate(chosen, 1):
+        line.says(f"{definition.name}.{obligation.name}, {number} of {len(chosen)}")
+        proofs.proofs.append(prove_obligation(definition, obligation, args.timeout))
+    return proofs
+
+
+def _chosen(name: str, known: Sequence[Obligation], only: Sequence[str]) -> list[Obligation]:
+    names = [obligation.name for obligation in known]
+    for wanted in only:
+        if wanted not in names:
+            raise InputError(f"{name} has no obligation {wanted!r}{nearest(wanted, names)}")
+    return [obligation for obligation in known if not only or obligation.name in only]
+
+
+def _declared(
+    found: Sequence[Target | Failure], outcomes: Sequence[Proofs | Failure], args: argparse.Namespace
+) -> str:
+    """Whether a twin or a configuration refutes what it declares; empty where that was not asked."""
+    if len(outcomes) != 1 or len(found) != 1 or args.config or args.constants or args.only:
+        return ""
+    target, proofs = found[0], outcomes[0]
+    if not (isinstance(target, Target) and isinstance(proofs, Proofs) and proofs.definition.refutes):
+        return ""
+    contract = judge_obligations(target.cls, "configuration", lambda _: proofs)
+    told = "; ".join(problem.text for problem in contract.problems)
+    return f"not as declared: {told}" if told else AS_DECLARED
+
+
+class _Line:
+    """A live line on a terminal: which obligation is being asked."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self.live = not quiet and sys.stderr.isatty() and sys.stdout.isatty()
+        self.status: Any = None
+
+    def __enter__(self) -> Self:
+        if self.live:
+            from rich.console import Console
+
+            self.status = Console(stderr=True).status("prove: …")
+            self.status.start()
+        return self
+
+    def says(self, text: str) -> None:
+        """The line says so from here on."""
+        if self.status is not None:
+            self.status.update(f"prove: {text}")
+
+    def __exit__(self, *_: object) -> None:
+        if self.status is not None:
+            self.status.stop()

@@ -1,0 +1,164 @@
+"""What became of a model's obligations, as a document: one item each, with what refutes or empties it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from falsework.check import Failure
+from falsework.domains import spell
+from falsework.posed import arguments, helper_values
+from falsework.proofs import REFUTED, Proof, Proofs, Refutation
+from falsework.prove_contract import values_text
+from falsework.report_check import item_of
+from falsework.report_document import Document, Item, Remark, Status
+from falsework.report_reason import Reason, false_answer
+from falsework.report_text import aligned, number_of, subject_text
+from falsework.tracefile import encoded
+from falsework.verdict import Verdict, combine
+
+_STATUS: dict[Verdict, Status] = {
+    Verdict.HOLDS: "pass",
+    Verdict.VIOLATED: "fail",
+    Verdict.VACUOUS: "error",
+    Verdict.INCOMPLETE: "error",
+    Verdict.ERROR: "error",
+}
+
+
+def prove_document(asked: str, outcomes: Sequence[Proofs | Failure], declared: str = "") -> Document:
+    """What `prove` prints: one item an obligation; the gravest answer is the document's."""
+    verdict = combine(outcome.verdict for outcome in outcomes)
+    items: list[Item] = []
+    words: list[str] = []
+    for outcome in outcomes:
+        if isinstance(outcome, Failure):
+            items.append(item_of(outcome))
+            words.append(outcome.verdict.value)
+            continue
+        items += [_item(outcome, proof) for proof in outcome.proofs] or [_nothing(outcome)]
+        words += [proof.word for proof in outcome.proofs] or [Verdict.VACUOUS.value]
+    told = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
+    parts = [f"{number_of(len(words), 'obligation')}: {told}", declared]
+    return Document(
+        "prove", asked, verdict.value, verdict.exit_code, tuple(items), " · ".join(filter(None, parts))
+    )
+
+
+def _nothing(proofs: Proofs) -> Item:
+    name = subject_text(proofs.definition, proofs.configuration)
+    text = f"{name} declares no obligation, so nothing was asked of z3"
+    return Item(
+        name, "error", Verdict.VACUOUS.value, f"VACUOUS  {name}   no-obligation: {text}",
+        place=proofs.definition.place, remarks=(Remark("no-obligation", text, proofs.definition.place),),
+    )  # fmt: skip
+
+
+def _item(proofs: Proofs, proof: Proof) -> Item:
+    name = f"{subject_text(proofs.definition, proofs.configuration)}.{proof.obligation.name}"
+    remarks: tuple[Remark, ...] = ()
+    if not proof.verdict.passes:
+        text = values_text(proof.refutation.values) if proof.refutation is not None else proof.text
+        remarks = (Remark(proof.word.replace(" ", "-").lower(), f"{name}: {text}", proof.place),)
+    return Item(
+        name,
+        _STATUS[proof.verdict],
+        proof.word,
+        f"{proof.word}  {name}   {_headline(proof)}".rstrip(),
+        details_of(proofs, proof),
+        proof.place,
+        remarks,
+        data={"proof": _data(proofs, proof)},
+        seconds=proof.seconds,
+    )
+
+
+def _headline(proof: Proof) -> str:
+    if proof.refutation is not None:
+        return f"at {values_text(proof.refutation.nonzero(proof.open)) or 'all 0'}"
+    if proof.text:
+        return proof.text
+    figures = len(proof.open) - len(proof.obligation.parameters)
+    told = [number_of(figures, "figure"), number_of(len(proof.obligation.parameters), "parameter")]
+    return f"whatever {' and '.join(told)} are within their ranges"
+
+
+def _data(proofs: Proofs, proof: Proof) -> dict[str, Any]:
+    found = proof.refutation
+    return {
+        "model": proofs.definition.path,
+        "configuration": proofs.configuration or None,
+        "obligation": proof.obligation.name,
+        "open": {each.name: str(each.range) for each in proof.open},
+        "text": proof.text,
+        "counterexample": None
+        if found is None
+        else {
+            "values": {name: encoded(value) for name, value in found.values.items()},
+            "smallest": found.smallest,
+        },
+        "contradiction": [{"text": part.text, "place": str(part.place)} for part in proof.parts],
+        "seconds": round(proof.seconds, 3),
+    }
+
+
+# --- the text under a headline ------------------------------------------------------------------------------
+
+
+def details_of(proofs: Proofs, proof: Proof) -> str:
+    """The counterexample with all that it leads to, or the conditions that clash; empty for a pass."""
+    if proof.word == REFUTED and proof.refutation is not None:
+        return "\n".join(_refuted(proofs, proof, proof.refutation))
+    if proof.parts:
+        rows = [[part.text, str(part.place)] for part in proof.parts]
+        return "\n".join(["never true together:", *(f"  {line}" for line in aligned(rows, gap="   "))])
+    return "" if proof.verdict.passes or proof.place is None else f"the place   {proof.place}"
+
+
+def _refuted(proofs: Proofs, proof: Proof, found: Refutation) -> Iterator[str]:
+    total = sum(map(_size, found.values.values()))
+    known = (
+        f"the least there is, of total {total}" if found.smallest else "z3 did not prove that none is smaller"
+    )
+    named = found.nonzero(proof.open)
+    yield f"the counterexample, {known}"
+    rows = [[name, _shown(value)] for name, value in named.items()]
+    rows += (
+        [[", ".join(name for name in found.values if name not in named), "0"]]
+        if len(named) < len(found.values)
+        else []
+    )
+    yield from (f"  {line}" for line in aligned(rows, gap="   "))
+    helpers = helper_values(proofs.definition, proof.obligation, found.values)
+    if helpers:
+        yield "what it leads to"
+        yield from (f"  {line}" for line in aligned([[call, _shown(v)] for call, v in helpers], gap="   "))
+    given = arguments(proofs.definition, proof.obligation, found.values)
+    reason = false_answer(proofs.definition.cls, proof.obligation.function, given)
+    yield from _reason_lines(reason or Reason(proof.obligation.name, proof.obligation.place))
+    yield f"to declare it  {declaration(proof, named)}"
+
+
+def _reason_lines(reason: Reason) -> Iterator[str]:
+    through = f"  in {' in '.join(reversed(reason.through))}" if reason.through else ""
+    yield f"false          {reason.text}{through}   {reason.place}"
+    if reason.readings:
+        yield f"where          {'; '.join(reason.readings)}"
+
+
+def declaration(proof: Proof, named: Mapping[str, Any]) -> str:
+    """What `breaks` says of it, to be pasted: what is 0 goes without saying."""
+    values = ", ".join(f'"{name}": {_source(value)}' for name, value in named.items())
+    return f"breaks={{Model.{proof.obligation.name}: {{{values}}}}}"
+
+
+def _source(value: Any) -> str:
+    return repr(value) if isinstance(value, int) else f"{type(value).__name__}.{spell(value)}"
+
+
+def _shown(value: Any) -> str:
+    return str(value) if isinstance(value, bool) else spell(value)
+
+
+def _size(value: Any) -> int:
+    return abs(value) if isinstance(value, int) else list(value.__class__).index(value)
