@@ -63,6 +63,7 @@ TRAIL: tuple[Statement, ...] = (
         payload {octets}
     ) {strict}""",
     "CREATE INDEX journal_by_retention ON journal (retention_until) WHERE payload IS NOT NULL",
+    "CREATE INDEX journal_unplaced ON journal (seq) WHERE policy_ref IS NULL",
     *append_only(
         "journal",
         "a record is never changed or deleted, but for the destruction of its payload",
