@@ -75,7 +75,7 @@ TRAIL: tuple[Statement, ...] = (
     ),
     # What follows is derived from the trail's own records, and compared with them by whoever verifies.
     """CREATE TABLE trail (
-        only {number} NOT NULL PRIMARY KEY CHECK (only = 1),
+        sole {number} NOT NULL PRIMARY KEY CHECK (sole = 1),
         trail_id TEXT NOT NULL
     ) {strict}""",
     """CREATE TABLE actor_key (

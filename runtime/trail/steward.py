@@ -110,7 +110,7 @@ def found(store: Store, administrator: str, credential: str, seams: Seams | None
         )
         placement = Placement(OWN.prefix, None)
         appended = append.insert(transaction, prepared, (0, FIRST), store.now(), placement)
-        transaction.execute("INSERT INTO trail (only, trail_id) VALUES (1, ?)", (trail_id,))
+        transaction.execute("INSERT INTO trail (sole, trail_id) VALUES (1, ?)", (trail_id,))
         row = (key.key_id, administrator, key.public_key, 1, None, appended.sequence_number)
         transaction.execute(INSERT_KEY, row)
     return trail_id

@@ -179,7 +179,7 @@ class Walk:
         """The derived tables say what the records say, and no more."""
         replay = self.replay
         tables: dict[str, list[Row]] = {
-            "SELECT only, trail_id FROM trail": [(1, replay.trail_id)],
+            "SELECT sole, trail_id FROM trail": [(1, replay.trail_id)],
             "SELECT key_id, actor_ref, public_key, administers, valid_until, registered_seq, revoked_seq "
             "FROM actor_key": [
                 (

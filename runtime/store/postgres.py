@@ -1,0 +1,353 @@
+"""The store on a PostgreSQL primary: every commit waited for, timeouts on all that could hold its lock.
+
+All tables stand in one schema of the database, and that schema is the store. Its writers exclude each other
+by an advisory lock that ends with its transaction; the server gives it in the order in which they asked.
+"""
+
+import hashlib
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import LiteralString, cast
+
+import psycopg
+from psycopg import sql
+from psycopg.pq import TransactionStatus
+
+from falsework.runtime.clock import Clock
+from falsework.runtime.store.contract import (
+    Failpoint,
+    Row,
+    StoreBusy,
+    StoreFailed,
+    StoreRefused,
+    StoreUnknown,
+    Value,
+    pass_through,
+)
+from falsework.runtime.store.schema import APPLICATION_ID, VERSION, postgres_statements
+from falsework.runtime.store.shared import SharedStore
+
+OLDEST_SERVER = 120_000
+"""The first release that the tables and the timeouts work with, as servers number themselves."""
+
+NOT_LANDED = ("25P03", "40001", "40P01")
+"""The states in which a commit that failed has certainly not landed: ended while idle, and conflicts."""
+
+CLOCK = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint"
+
+SETTINGS = """SELECT current_setting('server_version_num')::int, pg_is_in_recovery()::text,
+    current_setting('transaction_read_only'), current_setting('fsync'), current_setting('full_page_writes'),
+    current_setting('synchronous_commit'), current_setting('server_encoding')"""
+
+DEMANDED = (
+    (1, "false", "is a replica", "give the primary: what a replica shows may be old"),
+    (2, "off", "is read-only", "give a database and a role that may write"),
+    (3, "on", "runs with fsync off, so a power cut could undo a commit", "set fsync = on"),
+    (4, "on", "runs with full_page_writes off, so a power cut could tear pages", "set full_page_writes = on"),
+    (5, "on", "does not commit synchronously after that was asked for", "remove what holds it down"),
+    (6, "UTF8", "does not store texts in UTF-8", "give a database whose encoding is UTF8"),
+)
+
+
+@dataclass
+class Server:
+    """Which store on which server, and how long anything there may take."""
+
+    dsn: str
+    schema: str
+    write_bound_ms: int
+    clock: Clock | None
+    latest: int = 0
+    mutex: threading.Lock = field(default_factory=threading.Lock)
+
+    @property
+    def name(self) -> str:
+        """The store as messages name it: no password is in it."""
+        known = psycopg.conninfo.conninfo_to_dict(self.dsn)
+        place = "/".join(str(known[part]) for part in ("host", "port", "dbname") if known.get(part))
+        return f"PostgreSQL {place or 'at its default place'}, schema {self.schema}"
+
+    @property
+    def lock(self) -> int:
+        """The number of the advisory lock that the store's writers exclude each other by."""
+        digest = hashlib.sha256(f"falsework store {self.schema}".encode()).digest()
+        return int.from_bytes(digest[:8], "big", signed=True)
+
+    def never_back(self, reading: int) -> int:
+        """The reading, or the latest one before it if that is later."""
+        with self.mutex:
+            self.latest = max(self.latest, reading)
+            return self.latest
+
+
+class PostgresConnection:
+    """One connection to the server, made again where it was lost between transactions."""
+
+    def __init__(self, server: Server, *, writes: bool) -> None:
+        self._server, self._writes = server, writes
+        self._reading: int | None = None  # the clock as it was when the lock was given
+        self.raw = connect(server)
+
+    def begin(self, name: str) -> None:
+        """A transaction is open: the writer's has the store's lock, a reader's one view of a moment."""
+        begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        if self._writes:
+            begin = f"BEGIN; SELECT pg_advisory_xact_lock({self._server.lock}); {CLOCK}"
+        try:
+            cursor = self._reached(name, lambda raw: raw.execute(cast(LiteralString, begin), prepare=False))
+        except psycopg.errors.LockNotAvailable as error:
+            self.roll_back()
+            raise StoreBusy(
+                f"{name}: another writer kept {self._server.name} for {self._server.write_bound_ms // 2} ms"
+            ) from error
+        except psycopg.Error as error:
+            self.roll_back()
+            raise StoreFailed(f"{name}: {_said(error)}; nothing was written") from error
+        if self._writes:
+            while cursor.nextset():
+                pass
+            self._reading = _instant(cursor.fetchone())
+
+    def execute(self, name: str, statement: str, values: Sequence[Value]) -> list[Row]:
+        """The statement has run; its rows."""
+        try:
+            cursor = self.raw.execute(_in_its_words(statement), values)
+            # The columns are whole numbers, texts and bytes, so no other kind of value comes back.
+            return cast(list[Row], cursor.fetchall()) if cursor.description else []
+        except (psycopg.Error, UnicodeError) as error:
+            raise StoreFailed(f"{name}: {_said(error)}; nothing was written, by: {statement}") from error
+
+    def mark(self, depth: int) -> None:
+        """A savepoint of this depth is set."""
+        self._do(f"SAVEPOINT s{depth}")
+
+    def keep(self, depth: int) -> None:
+        """The savepoint of this depth is gone."""
+        self._do(f"RELEASE SAVEPOINT s{depth}")
+
+    def undo(self, depth: int) -> None:
+        """All since the savepoint is undone, and the savepoint is gone."""
+        self._do(f"ROLLBACK TO SAVEPOINT s{depth}; RELEASE SAVEPOINT s{depth}")
+
+    def commit(self, name: str) -> None:
+        """The server has said that the transaction is durable; where it said nothing, it may be."""
+        self._reading = None
+        try:
+            answer = self.raw.execute("COMMIT", prepare=False).statusmessage
+        except psycopg.Error as error:
+            landed = error.sqlstate not in NOT_LANDED
+            self.roll_back()
+            if landed:
+                raise StoreUnknown(
+                    f"{name}: the commit failed ({_said(error)}): read again before repeating it"
+                ) from error
+            raise StoreFailed(f"{name}: {_said(error)}; nothing was written") from error
+        if answer != "COMMIT":
+            raise StoreFailed(f"{name}: the server answered {answer} to COMMIT; nothing was written")
+
+    def roll_back(self) -> None:
+        """No transaction is open; a connection on which that cannot be had is given up."""
+        self._reading = None
+        if self.raw.closed or self.raw.info.transaction_status == TransactionStatus.IDLE:
+            return
+        try:
+            self.raw.execute("ROLLBACK", prepare=False)
+        except psycopg.Error:
+            self.close()
+
+    def is_open(self) -> bool:
+        """Whether the transaction is still open, if only to be undone."""
+        return not self.raw.closed and self.raw.info.transaction_status in {
+            TransactionStatus.INTRANS,
+            TransactionStatus.INERROR,
+        }
+
+    def now(self) -> int:
+        """The server's clock; the first time in a writer's transaction, as it was when the lock was given."""
+        if self._server.clock is not None:
+            return self._server.clock.now()
+        if self._reading is not None:
+            reading, self._reading = self._reading, None
+            return self._server.never_back(reading)
+        try:
+            asked = self._reached("now", lambda raw: raw.execute(CLOCK)).fetchone()
+        except psycopg.Error as error:
+            raise StoreFailed(f"now: {_said(error)}") from error
+        return self._server.never_back(_instant(asked))
+
+    def close(self) -> None:
+        """The connection is closed."""
+        with suppress(psycopg.Error):
+            self.raw.close()
+
+    def _reached(
+        self, name: str, ask: Callable[["Raw"], "psycopg.Cursor[tuple[object, ...]]"]
+    ) -> "psycopg.Cursor[tuple[object, ...]]":
+        """The answer, on a fresh connection where this one was lost while no transaction was open."""
+        was_open = self.is_open()
+        try:
+            if not self.raw.closed:
+                return ask(self.raw)
+        except psycopg.OperationalError:
+            if was_open or not (self.raw.closed or self.raw.broken):
+                raise
+        try:
+            self.raw = connect(self._server)
+        except StoreRefused as error:
+            raise StoreFailed(f"{name}: {error}; nothing was written") from error
+        return ask(self.raw)
+
+    def _do(self, statement: str) -> None:
+        """The statement, which begins or ends a part, has run."""
+        try:
+            self.raw.execute(cast(LiteralString, statement), prepare=False)
+        except psycopg.Error as error:
+            raise StoreFailed(f"savepoint: {_said(error)}; nothing was written") from error
+
+
+Raw = psycopg.Connection[tuple[object, ...]]
+
+
+class PostgresStore(SharedStore):
+    """One schema of a PostgreSQL primary, shared by any number of threads, processes and machines."""
+
+    def __init__(
+        self,
+        dsn: str,
+        *,
+        schema: str = "falsework",
+        write_bound_ms: int = 3_000,
+        failpoint: Failpoint = pass_through,
+        clock: Clock | None = None,
+    ) -> None:
+        if write_bound_ms < 2:
+            raise StoreRefused(f"the write bound is {write_bound_ms} ms: write 2 or more")
+        if not schema.isidentifier() or not schema.isascii() or schema != schema.lower():
+            raise StoreRefused(f"the schema is {schema!r}: write a plain name in small letters")
+        try:
+            psycopg.conninfo.conninfo_to_dict(dsn)
+        except psycopg.Error as error:
+            raise StoreRefused(f"the server's name cannot be read: {_said(error)}") from None
+        self.server = Server(dsn, schema, write_bound_ms, clock)
+        writer = PostgresConnection(self.server, writes=True)
+        try:
+            _own(writer.raw, self.server)
+        except BaseException:
+            writer.close()
+            raise
+        super().__init__(
+            writer,
+            lambda: PostgresConnection(self.server, writes=False),
+            failpoint,
+            write_bound_ms / 1_000,
+        )
+
+
+def connect(server: Server) -> Raw:
+    """A connection to a primary that keeps what it commits, with every timeout set."""
+    bound = server.write_bound_ms
+    try:
+        raw = psycopg.connect(
+            server.dsn,
+            autocommit=True,
+            prepare_threshold=2,
+            connect_timeout=max(2, bound // 1_000),
+            tcp_user_timeout=bound,
+            client_encoding="utf8",
+            application_name="falsework",
+        )
+    except psycopg.Error as error:
+        raise StoreRefused(
+            f"{server.name}: cannot be reached ({_said(error)}): give a running server"
+        ) from error
+    try:
+        raw.execute(
+            cast(
+                LiteralString,
+                f"SET synchronous_commit = on; SET lock_timeout = {bound // 2}; "
+                f"SET statement_timeout = {bound}; SET idle_in_transaction_session_timeout = {bound}; "
+                f"SET search_path = {server.schema}; SET default_transaction_isolation = 'read committed'",
+            ),
+            prepare=False,
+        )
+        _refuse_what_loses_writes(server, raw.execute(SETTINGS).fetchone())
+    except BaseException as error:
+        raw.close()
+        if isinstance(error, psycopg.Error):
+            raise StoreRefused(f"{server.name}: cannot be used ({_said(error)})") from error
+        raise
+    return raw
+
+
+def _refuse_what_loses_writes(server: Server, settings: tuple[object, ...] | None) -> None:
+    """The server keeps what it commits, and is the one that commits."""
+    assert settings is not None, "a SELECT without a table has one row"
+    version = settings[0]
+    if not isinstance(version, int) or version < OLDEST_SERVER:
+        raise StoreRefused(
+            f"{server.name}: is of version {version}: give a server of {OLDEST_SERVER} or newer"
+        )
+    for place, demanded, found, remedy in DEMANDED:
+        if settings[place] != demanded:
+            raise StoreRefused(f"{server.name}: {found}: {remedy}")
+
+
+def _own(raw: Raw, server: Server) -> None:
+    """The schema is ours and has the newest tables, made in one transaction of whatever was there."""
+    try:
+        with raw.transaction():
+            raw.execute("SELECT pg_advisory_xact_lock(%s)", (server.lock,))
+            version = _found_version(raw, server)
+            if version == 0:
+                raw.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(server.schema)))
+                raw.execute("CREATE TABLE store (application BIGINT NOT NULL, version BIGINT NOT NULL)")
+                raw.execute("INSERT INTO store VALUES (%s, 0)", (APPLICATION_ID,))
+            if version < VERSION:
+                for statement in postgres_statements(version):
+                    raw.execute(cast(LiteralString, statement), prepare=False)
+                raw.execute("UPDATE store SET version = %s", (VERSION,))
+    except psycopg.errors.LockNotAvailable as error:
+        raise StoreBusy(f"{server.name}: another process kept it while it was being opened") from error
+    except psycopg.Error as error:
+        raise StoreRefused(
+            f"{server.name}: its tables cannot be made or read ({_said(error)}): give a role that may"
+        ) from error
+
+
+def _found_version(raw: Raw, server: Server) -> int:
+    """The version of the schema's tables, 0 where there is no such schema."""
+    there = raw.execute("SELECT to_regnamespace(%s)::text", (server.schema,)).fetchone()
+    if there is None or there[0] is None:
+        return 0
+    ours = raw.execute("SELECT to_regclass(%s)::text", (f"{server.schema}.store",)).fetchone()
+    rows = raw.execute("SELECT application, version FROM store").fetchall() if ours and ours[0] else []
+    match rows:
+        case [(int() as application, int() as version)] if application == APPLICATION_ID:
+            if not 1 <= version <= VERSION:
+                raise StoreRefused(
+                    f"{server.name}: has schema version {version}, this release knows {VERSION}: "
+                    "use the release that wrote it"
+                )
+            return version
+    raise StoreRefused(f"{server.name}: is another application's schema: give another name, or a new one")
+
+
+@lru_cache(maxsize=512)
+def _in_its_words(statement: str) -> LiteralString:
+    """The statement with PostgreSQL's mark for a value; the statements are this package's own."""
+    return cast(LiteralString, statement.replace("%", "%%").replace("?", "%s"))
+
+
+def _instant(row: tuple[object, ...] | None) -> int:
+    """The instant of a reading."""
+    if row is None or not isinstance(row[0], int):
+        raise StoreFailed(f"the server's clock reads {row}")
+    return row[0]
+
+
+def _said(error: Exception) -> str:
+    """What the server or the driver said, on one line."""
+    return " ".join(str(error).split())
