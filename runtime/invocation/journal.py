@@ -1,0 +1,160 @@
+"""One write to the journal under the section: the gate before it, and what each of its answers means.
+
+The gate is passed before every write, so that no holder begins what it cannot end. A record that the journal
+appended without placing it is found again and stands. A reply that was lost is never written again blind: the
+write's bound passes first, as the lease reports it, and then the record is looked for by its own event.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from falsework.runtime import trail
+from falsework.runtime.invocation.parties import Parties
+from falsework.runtime.invocation.records import Noted, noted
+from falsework.runtime.invocation.section import Standing
+
+
+class Why(Enum):
+    """Why a record has not landed."""
+
+    GATE = "less of the lease is left than a write may take"
+    CREDENTIAL = "the credential was refused"
+    REQUEST = "the journal cannot take the record"
+    FAILED = "the journal failed before appending"
+    ABSENT = "the reply was lost, and the record is not there"
+    UNREAD = "the reply was lost or late, and nobody could look for the record"
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """What is to be recorded, for which invocation, under whose section."""
+
+    action_ref: str
+    actor_ref: str
+    credential: str
+    data: trail.Data
+    invocation_id: str
+    standing: Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """The record stands in the journal; a late one was found by reading back, which a person must hear of."""
+
+    event_id: str
+    late: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NotLanded:
+    """The record does not stand, or nobody knows."""
+
+    why: Why
+    detail: str
+
+
+Append: TypeAlias = Landed | NotLanded
+
+
+def may_write(parties: Parties, standing: Standing) -> int | None:
+    """What is left of the lease, if a write fits into it."""
+    remaining = parties.section.remaining(standing)
+    if remaining is None or parties.figures.journal_write_bound > remaining:
+        return None
+    return remaining
+
+
+def append(parties: Parties, write: Write) -> Append:
+    """The record has landed, once, or here is why not; the maps know of it."""
+    remaining = may_write(parties, write.standing)
+    if remaining is None:
+        return NotLanded(Why.GATE, Why.GATE.value)
+    known = {found.event_id for found in parties.indexes.of(write.invocation_id).records()}
+    answer = parties.trail.record_action(
+        write.action_ref, write.actor_ref, write.credential, write.data, fence=_fence(parties, write.standing)
+    )
+    match answer:
+        case trail.Recorded():
+            parties.indexes.populate(_as_noted(parties, write, answer))
+            return Landed(answer.event_id)
+        case trail.InvalidCredential():
+            return NotLanded(Why.CREDENTIAL, answer.detail)
+        case trail.InvalidRequest():
+            return _after_an_invalid_request(parties, write, known, answer)
+        case trail.RecordingFailure(step=trail.Step.PLACE):
+            return _found_again(parties, write, known, NotLanded(Why.UNREAD, answer.detail))
+        case trail.RecordingFailure():
+            return NotLanded(Why.FAILED, f"step {answer.step.value}: {answer.because.value}: {answer.detail}")
+        case trail.ReplyLost():
+            return _after_a_lost_reply(parties, write, remaining, answer)
+
+
+def _fence(parties: Parties, standing: Standing) -> trail.Fence | None:
+    """The lease and this write's own terminus, minted at its issue with the allowance taken off."""
+    figures = parties.figures
+    if figures.journal_fence is None:
+        return None
+    terminus = parties.seam.now() + figures.journal_write_bound - figures.clock_offset_allowance
+    return trail.Fence(standing.key, standing.holder, terminus)
+
+
+def _as_noted(parties: Parties, write: Write, answer: trail.Recorded) -> Noted:
+    """The record as the maps hold it, from what was written and what the journal stamped."""
+    record = trail.Record(
+        answer.sequence_number,
+        answer.event_id,
+        answer.recorded_at,
+        write.action_ref,
+        write.actor_ref,
+        attestation_id="",
+        policy_ref=None,
+        retention_until=None,
+        data=write.data,
+    )
+    found = noted(record, parties.deployment.kinds)
+    assert found is not None  # what the protocol writes it recognises
+    return found
+
+
+def _after_an_invalid_request(
+    parties: Parties, write: Write, known: set[str], answer: trail.InvalidRequest
+) -> Append:
+    """Only one source leaves the record appended, but each is looked for before it is reported."""
+    absent = NotLanded(Why.REQUEST, f"{answer.source.value}: {answer.detail}")
+    found = _found_again(parties, write, known, absent)
+    if isinstance(found, NotLanded) and answer.source is not trail.Source.RETENTION:
+        return absent
+    return found
+
+
+def _found_again(parties: Parties, write: Write, known: set[str], absent: NotLanded) -> Append:
+    """The record that was appended without its retention, found by its invocation and its writer."""
+    if not isinstance(parties.indexes.refresh(), list):
+        return NotLanded(Why.UNREAD, absent.detail)
+    for found in parties.indexes.of(write.invocation_id).records():
+        same = (found.action_ref, found.actor_ref) == (write.action_ref, write.actor_ref)
+        if same and found.event_id not in known:
+            return Landed(found.event_id, late=absent.detail)
+    return absent
+
+
+def _after_a_lost_reply(parties: Parties, write: Write, issued: int, answer: trail.ReplyLost) -> Append:
+    """The record is looked for by its event once it can no longer land unseen, and not before."""
+    if not _bound_has_passed(parties, write.standing, issued):
+        return NotLanded(Why.UNREAD, answer.detail)
+    if not isinstance(parties.indexes.refresh(behind_writers=True), list):
+        return NotLanded(Why.UNREAD, answer.detail)
+    if any(found.event_id == answer.event_id for found in parties.indexes.of(write.invocation_id).records()):
+        return Landed(answer.event_id)
+    return NotLanded(Why.ABSENT, answer.detail)
+
+
+def _bound_has_passed(parties: Parties, standing: Standing, issued: int) -> bool:
+    """Whether the write's bound has passed since its issue, as the lease reports while it stands."""
+    bound = parties.figures.journal_write_bound
+    while (remaining := parties.section.remaining(standing)) is not None:
+        if issued - remaining >= bound:
+            return True
+        parties.section.wait(bound - (issued - remaining))
+    return False

@@ -1,0 +1,95 @@
+"""Open: the act's section is taken, and its intent is in the journal under the caller's own credential."""
+
+from falsework.runtime.invocation import sizing
+from falsework.runtime.invocation.answers import (
+    ActInFlight,
+    ActLanded,
+    InvalidCredential,
+    InvalidRequest,
+    JournalUnavailable,
+    OpenAnswer,
+    Opened,
+    Position,
+    RecordingFailure,
+    SectionUnavailable,
+)
+from falsework.runtime.invocation.figures import Kind
+from falsework.runtime.invocation.findings import ActFinding, Condition
+from falsework.runtime.invocation.journal import Landed, Why, Write, append
+from falsework.runtime.invocation.parties import Parties
+from falsework.runtime.invocation.records import Intent, Sort, identified
+from falsework.runtime.invocation.section import Standing, section_key
+from falsework.runtime.invocation.terms import in_flight
+from falsework.runtime.trail import Data
+
+
+def open_act(
+    parties: Parties, kind_name: str, act_key: str, actor_ref: str, credential: str, intent_data: Data
+) -> OpenAnswer:
+    """The intent stands and the section is held, or nothing is, and here is why."""
+    kind = parties.kind(kind_name)
+    wrong = sizing.refusal(parties.trail, kind, parties.figures, act_key, actor_ref, credential, intent_data)
+    if wrong is not None:
+        return InvalidRequest(wrong)
+    invocation_id = parties.ids()
+    standing = Standing(section_key(kind.name, act_key), invocation_id)
+    if not parties.section.take(standing, kind.completion_bound):
+        return SectionUnavailable()
+    data = identified(intent_data, kind, act_key, invocation_id)
+    write = Write(kind.ref("intended"), actor_ref, credential, data, invocation_id, standing)
+    in_the_way = _standing_in_the_way(parties, kind, act_key, invocation_id)
+    answer = in_the_way or _record_the_intent(parties, kind, act_key, write)
+    if not isinstance(answer, Opened):
+        parties.section.release(standing)
+    return answer
+
+
+def _standing_in_the_way(
+    parties: Parties, kind: Kind, act_key: str, invocation_id: str
+) -> ActInFlight | ActLanded | JournalUnavailable | None:
+    """What the journal, read again under the section, has against another invocation of the act."""
+    act = (kind.name, act_key)
+    delta = parties.indexes.refresh(bounded=True)
+    if not isinstance(delta, list):
+        return JournalUnavailable(delta.detail)
+    now = parties.seam.now()
+    left_open: list[Intent] = []
+    for intent in parties.indexes.open_intents(act, now):
+        if in_flight(kind, parties.figures, intent.recorded_at, now) or not kind.reports_only:
+            return ActInFlight(intent.invocation_id)
+        left_open.append(intent)
+    if not kind.repeatable:
+        outcomes = [found for found in parties.indexes.act_closings(act) if found.sort is Sort.OUTCOME]
+        if outcomes:
+            return ActLanded(outcomes[-1].event_id)
+    if left_open:
+        _surface(parties, left_open, invocation_id, now)
+    return None
+
+
+def _surface(parties: Parties, left_open: list[Intent], invocation_id: str, now: int) -> None:
+    """Nobody but an operator closes what another invocation goes past."""
+    detail = f"aged and open; invocation {invocation_id} went past it: resolve it"
+    sightings = [
+        ActFinding(Condition.CLOSURE_AT_RISK, old.kind, old.act_key, old.invocation_id, detail)
+        for old in left_open
+    ]
+    parties.register.surface(invocation_id, now, sightings, whole=False)
+
+
+def _record_the_intent(parties: Parties, kind: Kind, act_key: str, write: Write) -> OpenAnswer:
+    """The intent has landed, by the arms of its position."""
+    found = append(parties, write)
+    if isinstance(found, Landed):
+        if found.late is not None:
+            parties.alert("intent appended late", kind, act_key, write.invocation_id, found.late)
+        return Opened(write.invocation_id, found.event_id)
+    match found.why:
+        case Why.GATE:
+            return SectionUnavailable()
+        case Why.CREDENTIAL:
+            return InvalidCredential(found.detail)
+        case Why.REQUEST:
+            return InvalidRequest(found.detail)
+        case Why.FAILED | Why.ABSENT | Why.UNREAD:
+            return RecordingFailure(Position.INTENT, found.detail)

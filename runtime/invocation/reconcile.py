@@ -1,0 +1,153 @@
+"""Reconcile, the sweep: every aged intent is examined under its section, and closed by what the store says.
+
+A run reads its clock once. It never runs an act again, never chooses among candidates, and writes no outcome
+that it has not read from the store.
+"""
+
+from collections import Counter
+
+from falsework.runtime.invocation.answers import JournalUnavailable, ReconcileAnswer, Tally
+from falsework.runtime.invocation.closing import Part, Sweep
+from falsework.runtime.invocation.findings import ActFinding, Condition, InstanceFinding, Sighting
+from falsework.runtime.invocation.parties import Parties
+from falsework.runtime.invocation.records import Closing, Intent, Noted
+from falsework.runtime.invocation.section import Standing, section_key
+from falsework.runtime.invocation.standing import duplicated, unsuperseded
+from falsework.runtime.invocation.terms import at_risk_threshold, horizon_edge, in_flight
+
+
+def reconcile(parties: Parties) -> ReconcileAnswer:
+    """Every act that was owed an account has one, or is counted among those that the next run will see."""
+    return _Run(parties).run()
+
+
+class _Run:
+    """One run: what it kept, what it counted, and what it saw."""
+
+    def __init__(self, parties: Parties) -> None:
+        self.parties = parties
+        self.run_id = parties.ids()
+        self.now = parties.seam.now()
+        self.parts: Counter[Part] = Counter()
+        self.unreached = 0
+        self.owed: list[tuple[Intent, str]] = []
+        self.sightings: list[Sighting] = []
+
+    def run(self) -> ReconcileAnswer:
+        """Enumerate, examine each, look for duplicates, surface."""
+        delta = self.parties.indexes.rebuild()
+        if not isinstance(delta, list):
+            outage = InstanceFinding(Condition.JOURNAL_UNAVAILABLE, None, delta.detail)
+            self.parties.register.surface(self.run_id, self.now, [outage], whole=False)
+            return JournalUnavailable(delta.detail)
+        surfaced = self._surface_the_unbound()
+        self._surface_rival_intents(delta)
+        for intent in self._kept():
+            self._examine(intent)
+        self._surface_what_is_at_risk()
+        self._surface_rival_closings(delta)
+        self.parties.register.surface(self.run_id, self.now, self.sightings, whole=True)
+        return self._tally(surfaced)
+
+    def _tally(self, surfaced: int) -> Tally:
+        count = self.parts
+        tally = Tally(
+            run_id=self.run_id,
+            examined=count.total(),
+            closed=count[Part.CLOSED],
+            abandoned=count[Part.ABANDONED],
+            escalated=count[Part.ESCALATED],
+            reported=count[Part.REPORTED],
+            skipped=count[Part.SKIPPED],
+            closed_already=count[Part.CLOSED_ALREADY],
+            surfaced=surfaced,
+            unreached=self.unreached,
+        )
+        assert tally.accounted == tally.examined, f"{tally} does not add up"
+        return tally
+
+    # Step 1: what is kept.
+
+    def _kept(self) -> list[Intent]:
+        """The open intents between the two edges, the oldest first."""
+        kept: list[Intent] = []
+        for intent in self.parties.indexes.every_open_intent():
+            kind = self.parties.deployment.kinds.get(intent.kind)
+            if kind is None or in_flight(kind, self.parties.figures, intent.recorded_at, self.now):
+                continue
+            if self.now < horizon_edge(kind, self.parties.figures, intent.recorded_at):
+                kept.append(intent)
+        return kept
+
+    def _surface_the_unbound(self) -> int:
+        """An open intent of a kind that nothing here serves is told of, and never closed."""
+        found = [
+            intent
+            for intent in self.parties.indexes.every_open_intent()
+            if intent.kind not in self.parties.deployment.kinds
+            and not self.parties.indexes.gone(intent, self.now)
+        ]
+        detail = "the deployment binds no such kind, so that nothing can close the intent"
+        self._see(Condition.UNBOUND_KIND, found, detail)
+        return len(found)
+
+    # Steps 2 to 4: one act.
+
+    def _examine(self, intent: Intent) -> None:
+        """The act is in one part of the tally, or was not reached."""
+        kind = self.parties.kind(intent.kind)
+        identity = kind.service_identity
+        if identity is not None and identity.actor in self.parties.refused_identities:
+            self.unreached += 1
+            self.owed.append((intent, f"the credential of {identity.actor} was refused"))
+            return
+        standing = Standing(section_key(intent.kind, intent.act_key), self.run_id)
+        if not self.parties.section.take(standing, self.parties.figures.sweep_lease):
+            self.parts[Part.SKIPPED] += 1
+            self.owed.append((intent, "the section was not to be had"))
+            return
+        sweep = Sweep(self.parties, kind, intent, standing, self.now)
+        part = sweep.closed()
+        self.parties.section.release(standing)
+        self.parts[part] += 1
+        self.sightings += sweep.sightings
+        if part is Part.SKIPPED:
+            self.owed.append((intent, sweep.detail))
+
+    # Step 5: what a person must see.
+
+    def _surface_what_is_at_risk(self) -> None:
+        """The window of an act that is still owed may not hold another cadence and two runs."""
+        threshold = at_risk_threshold(self.parties.figures)
+        for intent, why in self.owed:
+            if threshold <= self.now - intent.recorded_at:
+                self._see(Condition.CLOSURE_AT_RISK, [intent], why)
+
+    def _surface_rival_intents(self, delta: list[Noted]) -> None:
+        """Two intents open at once on one act, where a sweep of this instance would have closed the first."""
+        acts = dict.fromkeys((found.kind, found.act_key) for found in delta if isinstance(found, Intent))
+        for act in acts:
+            kind = self.parties.deployment.kinds.get(act[0])
+            rivals = self.parties.indexes.open_intents(act, self.now)
+            if kind is not None and not kind.reports_only and len(rivals) > 1:
+                names = ", ".join(rival.invocation_id for rival in rivals)
+                self._see(Condition.BINDING_DUPLICATE, rivals[:1], f"open at once: {names}")
+
+    def _surface_rival_closings(self, delta: list[Noted]) -> None:
+        """Two closings on one invocation of which neither names the other; one of them is in the delta.
+
+        The other may be older than the delta, so that all of the invocation's closings are counted.
+        """
+        ids = dict.fromkeys(found.invocation_id for found in delta if isinstance(found, Closing))
+        for invocation_id in ids:
+            invocation = self.parties.indexes.of(invocation_id)
+            if invocation.intents and duplicated(invocation.closings):
+                names = ", ".join(closing.event_id for closing in unsuperseded(invocation.closings))
+                self._see(Condition.BINDING_DUPLICATE, invocation.intents[:1], f"closings: {names}")
+
+    def _see(self, condition: Condition, intents: list[Intent], detail: str) -> None:
+        """A finding for each of the intents."""
+        self.sightings += [
+            ActFinding(condition, intent.kind, intent.act_key, intent.invocation_id, detail)
+            for intent in intents
+        ]
