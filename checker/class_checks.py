@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, cast
 from falsework import language
 from falsework.errors import DefinitionError, Place
 from falsework.language import Model, role_of
+from falsework.obligations import ALL_ZERO
 from falsework.source import (
     annotations_of,
     class_nodes,
@@ -238,22 +239,31 @@ def declared_refutations(
     role = role_of(cls)
     found: dict[str, dict[str, Any]] = {}
     named = {obligation.name: obligation for obligation in obligations}
-    for key, values in (role.breaks if role is not None else {}).items():
+    for key, text in (role.breaks if role is not None else {}).items():
         obligation = named.get(getattr(key, "__name__", str(key)))
         if obligation is None:
             continue
         known = {each.name: each for each in (*figures, *obligation.parameters)}
-        if not isinstance(values, Mapping):
-            write = f'{obligation.name}: {{"{next(iter(known), "FIGURE")}": 1}}, as falsework prove prints it'
-            what = f"{cls.__name__} breaks {obligation.name}: {values!r}"
-            raise DefinitionError("M022", class_place(cls), what, write)
-        for name, value in values.items():
-            if name not in known or not known[name].holds(value):
-                what = f"{cls.__name__} breaks {obligation.name} at {name} = {value!r}"
-                write = f"a value of one of: {', '.join(known)}; what is 0 need not be named"
-                raise DefinitionError("M022", class_place(cls), what, write)
-        found[obligation.name] = dict(values)
+        found[obligation.name] = _values_in(cls, obligation.name, text, known)
     return found
+
+
+def _values_in(cls: type, name: str, text: object, known: Mapping[str, Open]) -> dict[str, Any]:
+    """The values that a text such as `RUN_BOUND=2 dies=SECOND` names; `all 0` names none."""
+    values: dict[str, Any] = {}
+    for word in text.split() if isinstance(text, str) and text != ALL_ZERO else ():
+        quantity, equals, value = word.partition("=")
+        read = known[quantity].read(value) if quantity in known and equals else None
+        if read is None or quantity in values:
+            found = f"{cls.__name__} breaks {name} at {word}"
+            write = f"NAME=VALUE, each once, as falsework prove prints it, of: {', '.join(known)}"
+            raise DefinitionError("M022", class_place(cls), found, write)
+        values[quantity] = read
+    if not values and text != ALL_ZERO:
+        found = f"{cls.__name__} breaks {name}: {text!r}"
+        write = f'{name}: "{next(iter(known), "FIGURE")}=1", as falsework prove prints it'
+        raise DefinitionError("M022", class_place(cls), found, write)
+    return values
 
 
 def _declared_name(cls: type[Model], key: object, known: tuple[str, ...]) -> str:

@@ -17,7 +17,7 @@ from falsework.definition import Action, Definition, Property, definition_of
 from falsework.domains import spell
 from falsework.language import Model, role_of
 from falsework.naming import configurations_of, subject_of, twins_of
-from falsework.obligations import Obligation
+from falsework.obligations import ALL_ZERO, Obligation
 from falsework.prove_contract import values_text
 from falsework.report_output import say
 from falsework.report_text import aligned, failure_details, failure_line, number_of, subject_text
@@ -141,7 +141,7 @@ def _role(cls: type[Model]) -> list[str]:
     broken = ", ".join(
         [
             *(f"{name} in {n}" if n is not None else f"{name} never" for name, n in declared.breaks.items()),
-            *(f"{name} at {values_text(v) or 'all 0'}" for name, v in declared.refutes.items()),
+            *(f"{name} at {values_text(v) or ALL_ZERO}" for name, v in declared.refutes.items()),
         ]
     )
     within = f"within {role.within.__name__}" if role.within is not None else ""

@@ -44,7 +44,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
 P = ParamSpec("P")
 Source = str | tuple[str, ...]
-Broken = int | None | Mapping[str, object]
+Broken = int | str | None
 """What `breaks` says of a property: the steps; of a witness None; of an obligation its counterexample."""
 
 deadlock = "deadlock"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import FunctionType
@@ -13,6 +14,8 @@ from falsework.domains import Below, Between, Bool, EnumOf, Upto
 from falsework.errors import Place
 from falsework.source import function_node, self_name
 
+ALL_ZERO = "all 0"
+"""How a counterexample is written that names no value: each is 0, False, or the first member."""
 _RANGES = 'int, Annotated[int, Below("N")], Upto("N"), Between("LOW", "HIGH"), bool or an Enum'
 
 
@@ -43,11 +46,13 @@ class Open:
         """The value that a counterexample need not name: 0, False, or the first member."""
         return next(self.range.values()) if isinstance(self.range, (Bool, EnumOf)) else 0
 
-    def holds(self, value: object) -> bool:
-        """Whether the value is of the range's kind; how far an int may go is the obligation's to ask."""
+    def read(self, text: str) -> Any:
+        """The value that the text names, a member by its name; None where it names none."""
         if isinstance(self.range, Span):
-            return isinstance(value, int) and not isinstance(value, bool)
-        return isinstance(value, bool) if isinstance(self.range, Bool) else self.range.contains(value)
+            return int(text) if re.fullmatch(r"-?\d+", text) else None
+        if isinstance(self.range, Bool):
+            return {"False": False, "True": True}.get(text)
+        return {member.name: member for member in self.range.cls}.get(text)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from falsework.definition import Definition, definition_of
 from falsework.domains import spell
 from falsework.language import Model
 from falsework.naming import setting
-from falsework.obligations import Obligation
+from falsework.obligations import ALL_ZERO, Obligation
 from falsework.posed import helper_values
 from falsework.proofs import PROVED, REFUTED, Proof, Proofs, Refutation
 from falsework.twin_contract import MISSING, OTHER_STEPS, SURPRISE, SURVIVED, Cell, Contract, Problem
@@ -80,7 +80,7 @@ def judge_obligations(cls: type[Model], kind: str, prove: Prove) -> ProofContrac
 
 def _in_order(values: Mapping[str, Any], known: Mapping[str, Any]) -> str:
     ordered = [name for name in known if name in values] + [name for name in values if name not in known]
-    return values_text({name: values[name] for name in ordered}) or "all 0"
+    return values_text({name: values[name] for name in ordered}) or ALL_ZERO
 
 
 def values_text(values: Mapping[str, Any]) -> str:
@@ -165,7 +165,7 @@ def judge_proof(proof: Proof, bent: Iterable[Contract | ProofContract]) -> tuple
     contracts = [contract for contract in bent if name in contract.cells]
     found = [c.cls.__name__ for c in contracts if c.cells[name].found is not None]
     if proof.word == REFUTED and proof.refutation is not None:
-        at = values_text(proof.refutation.nonzero(proof.open)) or "all 0"
+        at = values_text(proof.refutation.nonzero(proof.open)) or ALL_ZERO
         return found, Problem(REFUTED.lower(), f"{name} is refuted at {at}", proof.verdict, name)
     if proof.word != PROVED:
         return found, Problem(proof.word, f"{name}: {proof.text}", proof.verdict, name)

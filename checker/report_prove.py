@@ -7,6 +7,7 @@ from typing import Any
 
 from falsework.check import Failure
 from falsework.domains import spell
+from falsework.obligations import ALL_ZERO
 from falsework.posed import arguments, helper_values
 from falsework.proofs import REFUTED, Proof, Proofs, Refutation
 from falsework.prove_contract import values_text
@@ -75,7 +76,7 @@ def _item(proofs: Proofs, proof: Proof) -> Item:
 
 def _headline(proof: Proof) -> str:
     if proof.refutation is not None:
-        return f"at {values_text(proof.refutation.nonzero(proof.open)) or 'all 0'}"
+        return f"at {values_text(proof.refutation.nonzero(proof.open)) or ALL_ZERO}"
     if proof.text:
         return proof.text
     figures = len(proof.open) - len(proof.obligation.parameters)
@@ -123,13 +124,11 @@ def _refuted(proofs: Proofs, proof: Proof, found: Refutation) -> Iterator[str]:
     named = found.nonzero(proof.open)
     yield f"the counterexample, {known}"
     rows = [[name, _shown(value)] for name, value in named.items()]
-    rows += (
-        [[", ".join(name for name in found.values if name not in named), "0"]]
-        if len(named) < len(found.values)
-        else []
-    )
-    yield from (f"  {line}" for line in aligned(rows, gap="   "))
+    yield from (f"  {line}" for line in aligned(rows, gap="   ")) if rows else ()
+    if left := [name for name in found.values if name not in named]:
+        yield f"  and 0: {', '.join(left)}"
     helpers = helper_values(proofs.definition, proof.obligation, found.values)
+    helpers = [(call, value) for call, value in helpers if value is not None]
     if helpers:
         yield "what it leads to"
         yield from (f"  {line}" for line in aligned([[call, _shown(v)] for call, v in helpers], gap="   "))
@@ -148,12 +147,7 @@ def _reason_lines(reason: Reason) -> Iterator[str]:
 
 def declaration(proof: Proof, named: Mapping[str, Any]) -> str:
     """What `breaks` says of it, to be pasted: what is 0 goes without saying."""
-    values = ", ".join(f'"{name}": {_source(value)}' for name, value in named.items())
-    return f"breaks={{Model.{proof.obligation.name}: {{{values}}}}}"
-
-
-def _source(value: Any) -> str:
-    return repr(value) if isinstance(value, int) else f"{type(value).__name__}.{spell(value)}"
+    return f'breaks={{Model.{proof.obligation.name}: "{values_text(named) or ALL_ZERO}"}}'
 
 
 def _shown(value: Any) -> str:
