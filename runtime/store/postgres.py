@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import LiteralString, cast
+from typing import cast
 
 import psycopg
 from psycopg import sql
@@ -97,7 +97,7 @@ class PostgresConnection:
         if self._writes:
             begin = f"BEGIN; SELECT pg_advisory_xact_lock({self._server.lock}); {CLOCK}"
         try:
-            cursor = self._reached(name, lambda raw: raw.execute(cast(LiteralString, begin), prepare=False))
+            cursor = self._reached(name, lambda raw: raw.execute(begin, prepare=False))
         except psycopg.errors.LockNotAvailable as error:
             self.roll_back()
             raise StoreBusy(
@@ -203,7 +203,7 @@ class PostgresConnection:
     def _do(self, statement: str) -> None:
         """The statement, which begins or ends a part, has run."""
         try:
-            self.raw.execute(cast(LiteralString, statement), prepare=False)
+            self.raw.execute(statement, prepare=False)
         except psycopg.Error as error:
             raise StoreFailed(f"savepoint: {_said(error)}; nothing was written") from error
 
@@ -265,12 +265,9 @@ def connect(server: Server) -> Raw:
         ) from error
     try:
         raw.execute(
-            cast(
-                LiteralString,
-                f"SET synchronous_commit = on; SET lock_timeout = {bound // 2}; "
-                f"SET statement_timeout = {bound}; SET idle_in_transaction_session_timeout = {bound}; "
-                f"SET search_path = {server.schema}; SET default_transaction_isolation = 'read committed'",
-            ),
+            f"SET synchronous_commit = on; SET lock_timeout = {bound // 2}; "
+            f"SET statement_timeout = {bound}; SET idle_in_transaction_session_timeout = {bound}; "
+            f"SET search_path = {server.schema}; SET default_transaction_isolation = 'read committed'",
             prepare=False,
         )
         _refuse_what_loses_writes(server, raw.execute(SETTINGS).fetchone())
@@ -307,7 +304,7 @@ def _own(raw: Raw, server: Server) -> None:
                 raw.execute("INSERT INTO store VALUES (%s, 0)", (APPLICATION_ID,))
             if version < VERSION:
                 for statement in postgres_statements(version):
-                    raw.execute(cast(LiteralString, statement), prepare=False)
+                    raw.execute(statement, prepare=False)
                 raw.execute("UPDATE store SET version = %s", (VERSION,))
     except psycopg.errors.LockNotAvailable as error:
         raise StoreBusy(f"{server.name}: another process kept it while it was being opened") from error
@@ -336,9 +333,9 @@ def _found_version(raw: Raw, server: Server) -> int:
 
 
 @lru_cache(maxsize=512)
-def _in_its_words(statement: str) -> LiteralString:
+def _in_its_words(statement: str) -> str:
     """The statement with PostgreSQL's mark for a value; the statements are this package's own."""
-    return cast(LiteralString, statement.replace("%", "%%").replace("?", "%s"))
+    return statement.replace("%", "%%").replace("?", "%s")
 
 
 def _instant(row: tuple[object, ...] | None) -> int:
