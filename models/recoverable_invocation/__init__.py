@@ -1,1 +1,1 @@
-"""Recoverable Invocation, one slice a module: an irreversible act, and its account, which somebody finishes."""
+"""Recoverable Invocation, one slice a module: an irreversible act, and whoever completes its account."""

@@ -1,0 +1,137 @@
+"""Race: one act, and three writers who may each close it; a crash or a pause anywhere."""
+
+from falsework.language import configuration, reachable
+from falsework.models.recoverable_invocation.race_properties import Properties
+from falsework.models.recoverable_invocation.vocabulary import At, Author, Commit, Kind, Reply, Who
+
+
+class Race(Properties):
+    """However its writers die and dawdle, one of them closes the act, by what the store says of it."""
+
+    # What must be able to happen.
+
+    @reachable
+    def an_act_happens_after_its_invocation_is_gone(self) -> bool:
+        return self.at[Who.INVOCATION] is At.DONE and self.commit is Commit.IN_FLIGHT
+
+    @reachable
+    def a_dead_writer_has_a_write_in_flight(self) -> bool:
+        return self.in_flight[Who.GHOST] is not None
+
+    @reachable
+    def a_retry_lands(self) -> bool:
+        return self.retries > 0 and self.reply[Who.INVOCATION] is Reply.LANDED
+
+    @reachable
+    def a_run_waits_for_a_dead_holder(self) -> bool:
+        return self.holder is Who.GHOST and self.at[Who.FIRST_RUN] is At.CALLED
+
+    @reachable
+    def the_sweep_closes_after_a_death(self) -> bool:
+        return self.deaths > 0 and self.wrote(Author.SWEEP, Kind.OUTCOME)
+
+    @reachable
+    def the_sweep_abandons(self) -> bool:
+        return self.wrote(Author.SWEEP, Kind.ABANDONED)
+
+    @reachable
+    def an_operator_holds_the_section(self) -> bool:
+        return self.holder is Who.OPERATOR
+
+    @reachable
+    def an_operator_abandons(self) -> bool:
+        return self.wrote(Author.OPERATOR, Kind.ABANDONED)
+
+    @reachable
+    def an_operator_corrects_an_escalation(self) -> bool:
+        return any(c.kind is Kind.OUTCOME and c.names is not None for c in self.journal)
+
+    @reachable
+    def a_supersession_is_superseded(self) -> bool:
+        return any(c.names is not None and self.journal[c.names].names is not None for c in self.journal)
+
+
+@configuration(holds=True)
+class Main(Race):
+    """Both runs, on two nodes."""
+
+    SECOND_RUN = True
+
+
+@configuration(
+    breaks={
+        Race.an_operator_holds_the_section: None,
+        Race.an_operator_abandons: None,
+        Race.an_operator_corrects_an_escalation: None,
+        Race.a_supersession_is_superseded: None,
+    }
+)
+class Unattended(Race):
+    """No operator calls."""
+
+    OPERATOR_CALLS = 0
+
+
+@configuration(
+    breaks={
+        Race.a_dead_writer_has_a_write_in_flight: None,
+        Race.a_retry_lands: None,
+        Race.a_run_waits_for_a_dead_holder: None,
+        Race.the_sweep_closes_after_a_death: None,
+        Race.a_supersession_is_superseded: None,
+    }
+)
+class OneCall(Race):
+    """One call of the operator, and nobody dies."""
+
+    DEATHS = 0
+    RETRIES = 0
+    OPERATOR_CALLS = 1
+
+
+@configuration(breaks={Race.the_sweep_abandons: None})
+class FencelessStore(Race):
+    """The store cannot be told when to stop, so the sweep escalates what it does not find there."""
+
+    COMMIT_FENCE = False
+
+
+@configuration(
+    breaks={
+        Race.the_sweep_abandons: None,
+        Race.the_sweep_closes_after_a_death: None,
+        Race.a_supersession_is_superseded: None,
+    }
+)
+class ReportOnly(Race):
+    """The sweep has no identity to write under: it reports, and an operator closes."""
+
+    SERVICE_IDENTITY = False
+
+
+@configuration(
+    breaks={
+        Race.a_dead_writer_has_a_write_in_flight: None,
+        Race.a_retry_lands: None,
+        Race.a_run_waits_for_a_dead_holder: None,
+        Race.the_sweep_closes_after_a_death: None,
+    }
+)
+class SecondCall(OneCall):
+    """Two calls of the operator, and nobody dies."""
+
+    OPERATOR_CALLS = 2
+
+
+@configuration(
+    breaks={
+        Race.a_supersession_is_superseded: None,
+        Race.an_operator_corrects_an_escalation: None,
+        Race.an_operator_holds_the_section: None,
+        Race.an_operator_abandons: None,
+    }
+)
+class Unrepeatable(Unattended):
+    """An act that may happen only once."""
+
+    REPEATABLE = False
