@@ -5,13 +5,14 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from deployment_world import example
 from falsework.runtime import trail
 from falsework.runtime.invocation.answers import Alert, Committed, NotCommitted, Opened, ProbeAnswer
 from falsework.runtime.invocation.figures import Deployment
 from falsework.runtime.invocation.instance import Instance
+from falsework.runtime.invocation.section import Standing
 from falsework.runtime.lease import LeaseHost
 from falsework.runtime.store import Store
 from falsework.runtime.store.sqlite import SqliteStore
@@ -215,7 +216,7 @@ class World:
             period = kind.retention_period
             assert isinstance(self.steward.declare_retention(f"{kind.name}.", period), trail.Recorded)
         self.numbers: dict[str, int] = {}
-        self.says: ProbeAnswer | Exception = NotCommitted()
+        self.says: object = NotCommitted()  # the probe's answer, or what it raises
         self.probed: list[str] = []
         self.bell = Bell()
         self.pause: deque[Callable[[], object]] = deque()  # what happens before each write of the journal
@@ -251,10 +252,28 @@ class World:
         assert payload["invocation_id"]
         if isinstance(self.says, Exception):
             raise self.says
-        return self.says
+        return cast(ProbeAnswer, self.says)
+
+    def store_forgets_bindings(self) -> None:
+        """The kinds of this journal were bound by another deployment's instance, and not by this one's."""
+        with self.store.transaction("forget") as transaction:
+            transaction.execute("DELETE FROM binding")
 
     def passes(self, seconds: float) -> None:
         self.clock.instant += round(seconds * SECOND)
+
+    def sleeps_after_the_gate(self, happens: Callable[[], object]) -> None:
+        """The next writer passes its gate, and then sleeps while this happens."""
+        section = self.instance.parties.section
+        asked = section.remaining
+
+        def once(standing: Standing) -> int | None:
+            section.remaining = asked  # type: ignore[method-assign]
+            left = asked(standing)
+            happens()
+            return left
+
+        section.remaining = once  # type: ignore[method-assign]
 
     # The actions with the arguments that most tests want.
 

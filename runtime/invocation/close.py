@@ -8,7 +8,7 @@ from falsework.runtime.invocation.answers import (
     RecordingFailure,
 )
 from falsework.runtime.invocation.figures import Kind
-from falsework.runtime.invocation.journal import Landed, NotLanded, Why, Write, append, may_write
+from falsework.runtime.invocation.journal import Landed, NotLanded, Why, Write, append, may_write, pause
 from falsework.runtime.invocation.parties import Parties
 from falsework.runtime.invocation.records import (
     OWN_FIELDS,
@@ -21,9 +21,6 @@ from falsework.runtime.invocation.records import (
 from falsework.runtime.invocation.section import Standing, section_key
 from falsework.runtime.invocation.standing import standing as standing_closing
 from falsework.runtime.trail import Data
-
-PAUSES_IN_A_WRITE = 4
-"""How many pauses between two tries fit into a write's bound."""
 
 
 def close(
@@ -82,7 +79,7 @@ def _close(parties: Parties, kind: Kind, act_key: str, write: Write, wrong: str 
             if found.why is Why.REQUEST:
                 parties.alert("outcome unrecordable", kind, act_key, write.invocation_id, found.detail)
             return RecordingFailure(Position.OUTCOME, found.detail)
-        parties.section.wait(max(parties.figures.journal_write_bound // PAUSES_IN_A_WRITE, 1))
+        parties.section.wait(pause(parties))
 
 
 def _adopted(closing: Closing) -> CloseAnswer:

@@ -10,10 +10,10 @@ from falsework.runtime.invocation.answers import (
     StoreUnavailable,
     Undecidable,
 )
-from falsework.runtime.invocation.close import PAUSES_IN_A_WRITE, unrecordable
+from falsework.runtime.invocation.close import unrecordable
 from falsework.runtime.invocation.figures import Kind, ServiceIdentity
 from falsework.runtime.invocation.findings import ActFinding, Condition, InstanceFinding, Sighting
-from falsework.runtime.invocation.journal import Landed, Why, Write, append, may_write
+from falsework.runtime.invocation.journal import Landed, Why, Write, append, may_write, pause
 from falsework.runtime.invocation.parties import Parties
 from falsework.runtime.invocation.records import (
     Intent,
@@ -196,7 +196,7 @@ class Sweep:
                 self._alert("service credential refused", found.detail)
             if found.why not in (Why.FAILED, Why.ABSENT):
                 return found.why
-            self.parties.section.wait(max(self.parties.figures.journal_write_bound // PAUSES_IN_A_WRITE, 1))
+            self.parties.section.wait(pause(self.parties))
             if not isinstance(self.parties.indexes.refresh(), list) or self._closed_by_another():
                 return Why.UNREAD
 

@@ -14,6 +14,9 @@ from falsework.runtime.invocation.parties import Parties
 from falsework.runtime.invocation.records import Noted, noted
 from falsework.runtime.invocation.section import Standing
 
+PAUSES_IN_A_WRITE = 4
+"""How many pauses between two tries fit into a write's bound."""
+
 
 class Why(Enum):
     """Why a record has not landed."""
@@ -130,7 +133,7 @@ def _after_an_invalid_request(
 
 def _found_again(parties: Parties, write: Write, known: set[str], absent: NotLanded) -> Append:
     """The record that was appended without its retention, found by its invocation and its writer."""
-    if not isinstance(parties.indexes.refresh(), list):
+    if not _read_again(parties, write.standing):
         return NotLanded(Why.UNREAD, absent.detail)
     for found in parties.indexes.of(write.invocation_id).records():
         same = (found.action_ref, found.actor_ref) == (write.action_ref, write.actor_ref)
@@ -143,11 +146,25 @@ def _after_a_lost_reply(parties: Parties, write: Write, issued: int, answer: tra
     """The record is looked for by its event once it can no longer land unseen, and not before."""
     if not _bound_has_passed(parties, write.standing, issued):
         return NotLanded(Why.UNREAD, answer.detail)
-    if not isinstance(parties.indexes.refresh(behind_writers=True), list):
+    if not _read_again(parties, write.standing, behind_writers=True):
         return NotLanded(Why.UNREAD, answer.detail)
     if any(found.event_id == answer.event_id for found in parties.indexes.of(write.invocation_id).records()):
         return Landed(answer.event_id)
     return NotLanded(Why.ABSENT, answer.detail)
+
+
+def _read_again(parties: Parties, standing: Standing, *, behind_writers: bool = False) -> bool:
+    """The journal has been read, tried again while the lease stands; a yielded writer reads no more."""
+    while not isinstance(parties.indexes.refresh(behind_writers=behind_writers), list):
+        parties.section.wait(pause(parties))
+        if parties.section.remaining(standing) is None:
+            return False
+    return True
+
+
+def pause(parties: Parties) -> int:
+    """How long a writer waits between two tries."""
+    return max(parties.figures.journal_write_bound // PAUSES_IN_A_WRITE, 1)
 
 
 def _bound_has_passed(parties: Parties, standing: Standing, issued: int) -> bool:

@@ -78,11 +78,17 @@ def _surface(parties: Parties, left_open: list[Intent], invocation_id: str, now:
 
 
 def _record_the_intent(parties: Parties, kind: Kind, act_key: str, write: Write) -> OpenAnswer:
-    """The intent has landed, by the arms of its position."""
+    """The intent has landed and its section is still held, by the arms of its position.
+
+    An intent that stands without its section, or of which nobody knows whether it stands, is the sweep's to
+    account for: no code that says that nothing was written would be true.
+    """
     found = append(parties, write)
     if isinstance(found, Landed):
         if found.late is not None:
             parties.alert("intent appended late", kind, act_key, write.invocation_id, found.late)
+        if parties.section.remaining(write.standing) is None:
+            return RecordingFailure(Position.OUTCOME, "the intent landed as its section's lease ended")
         return Opened(write.invocation_id, found.event_id)
     match found.why:
         case Why.GATE:
@@ -91,5 +97,7 @@ def _record_the_intent(parties: Parties, kind: Kind, act_key: str, write: Write)
             return InvalidCredential(found.detail)
         case Why.REQUEST:
             return InvalidRequest(found.detail)
-        case Why.FAILED | Why.ABSENT | Why.UNREAD:
+        case Why.FAILED | Why.ABSENT:
             return RecordingFailure(Position.INTENT, found.detail)
+        case Why.UNREAD:
+            return RecordingFailure(Position.OUTCOME, found.detail)
