@@ -110,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
 def _with_states(found: Sequence[Target | Failure]) -> list[Target | Failure]:
     """Of several models those that have a state; one that is asked alone and has none is a Failure."""
     silent = {
-        each.name: Failure(each.name, nothing_to_explore(definition_at(each)))
+        each.name: Failure(each.name, nothing_to_explore(definition_at(each), each.name))
         for each in found
         if isinstance(each, Target) and not definition_at(each).explorable
     }

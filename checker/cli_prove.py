@@ -11,18 +11,19 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 from falsework.check import Failure
-from falsework.cli_model import Target, add_model, targets
+from falsework.cli_model import Target, add_model, definition_at, targets
 from falsework.errors import DefinitionError, InputError
-from falsework.naming import nearest
+from falsework.language import Model
+from falsework.naming import configurations_of, nearest, twins_of
 from falsework.obligations import Obligation
-from falsework.proofs import DEFAULT_SECONDS, Proofs, prove_obligation
-from falsework.prove_contract import judge_obligations
+from falsework.proofs import DEFAULT_SECONDS, Proofs, prove, prove_obligation
+from falsework.prove_contract import ProofContract, judge_obligations
 from falsework.report_output import add_quiet, emit, warn
-from falsework.report_prove import prove_document
+from falsework.report_prove import Outcome, prove_document
 from falsework.twin_contract import AS_DECLARED
 
 
@@ -35,6 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="this obligation and no other; may be repeated",
+    )
+    parser.add_argument(
+        "--twins",
+        action="store_true",
+        help="also every configuration and twin, against what it declares",
     )
     parser.add_argument(
         "--timeout",
@@ -65,11 +71,12 @@ def run(args: argparse.Namespace) -> int:
     found, without = targets(args.model, args.config, args.constants)
     for name in without:
         warn(f"falsework: {name} was not asked: it has no configuration or constant of that name")
-    outcomes: list[Proofs | Failure] = []
+    outcomes: list[Outcome] = []
     with _Line(quiet=args.quiet) as line:
         for target in _with_obligations(found):
-            outcome = _outcome(target, args, line) if isinstance(target, Target) else target
-            outcomes.append(outcome)
+            outcomes.append(_outcome(target, args, line) if isinstance(target, Target) else target)
+            if args.twins and isinstance(target, Target):
+                outcomes += _bent(target, args, line)
     setting = [f"--config {args.config}"] if args.config else []
     asked = " ".join([args.model, *setting, *args.constants])
     return emit(prove_document(asked, outcomes, _declared(found, outcomes, args)), args.format)
@@ -77,8 +84,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _with_obligations(found: Sequence[Target | Failure]) -> list[Target | Failure]:
     """Of several models those that have an obligation; the others are named, and were not asked."""
-    from falsework.cli_model import definition_at
-
     taken: list[Target | Failure] = []
     left: list[Target | Failure] = []
     for each in found:
@@ -96,8 +101,6 @@ def _with_obligations(found: Sequence[Target | Failure]) -> list[Target | Failur
 
 
 def _outcome(target: Target, args: argparse.Namespace, line: _Line) -> Proofs:
-    from falsework.cli_model import definition_at
-
     definition = definition_at(target)
     proofs = Proofs(definition, [], target.name, target.configuration, target.command)
     chosen = _chosen(definition.name, definition.obligations, args.only)
@@ -105,6 +108,23 @@ def _outcome(target: Target, args: argparse.Namespace, line: _Line) -> Proofs:
         line.says(f"{definition.name}.{obligation.name}, {number} of {len(chosen)}")
         proofs.proofs.append(prove_obligation(definition, obligation, args.timeout))
     return proofs
+
+
+def _bent(target: Target, args: argparse.Namespace, line: _Line) -> Iterator[ProofContract]:
+    """Each configuration and twin of the model; what is asked of one class is asked once."""
+    if args.only or args.config or args.constants or target.declares:
+        raise InputError("--twins asks a model itself, whole and with its own figures")
+    known: dict[type[Model], Proofs] = {}
+
+    def proved(cls: type[Model]) -> Proofs:
+        if cls not in known:
+            line.says(cls.__name__)
+            known[cls] = prove(cls, seconds=args.timeout)
+        return known[cls]
+
+    for kind, found in (("configuration", configurations_of), ("twin", twins_of)):
+        for cls in found(target.cls):
+            yield judge_obligations(cls, kind, proved)
 
 
 def _chosen(name: str, known: Sequence[Obligation], only: Sequence[str]) -> list[Obligation]:
@@ -116,7 +136,7 @@ def _chosen(name: str, known: Sequence[Obligation], only: Sequence[str]) -> list
 
 
 def _declared(
-    found: Sequence[Target | Failure], outcomes: Sequence[Proofs | Failure], args: argparse.Namespace
+    found: Sequence[Target | Failure], outcomes: Sequence[Outcome], args: argparse.Namespace
 ) -> str:
     """Whether a twin or a configuration refutes what it declares; empty where that was not asked."""
     if len(outcomes) != 1 or len(found) != 1 or args.config or args.constants or args.only:

@@ -43,11 +43,10 @@ from falsework.prove_contract import (
     with_obligations,
 )
 from falsework.source import class_place
-from falsework.twin_contract import Contract, Problem, breakers, judge_configuration, judge_twin
+from falsework.twin_contract import Contract, Problem, breakers, gravest, judge_configuration, judge_twin
 from falsework.verdict import Verdict, combine
 
 KINDS = ("model", "configuration", "witness", "twin", "invariant", "obligation", "subject", "runtime twin")
-AS_DECLARED = "as declared"
 
 
 @dataclass(frozen=True)
@@ -324,7 +323,7 @@ class _Gate:
             proved.proofs.command = _named_again(model, cls)
         if proved is not None and not definition.explorable:
             figures = ", ".join(f"{name} at {values}" for name, values in proved.broken.items())
-            word = _word(proved.problems)
+            word = gravest(proved.problems)
             return Answer(
                 asked, word, proved.verdict, figures, definition.place, proved.problems,
                 contract=proved, proofs=proved.proofs,
@@ -337,7 +336,7 @@ class _Gate:
         if proved is not None:
             with_obligations(contract, proved)
         return Answer(
-            asked, _word(contract.problems), contract.verdict, figures, definition.place, contract.problems,
+            asked, gravest(contract.problems), contract.verdict, figures, definition.place, contract.problems,
             contract.result, contract, proved.proofs if proved is not None else None,
         )  # fmt: skip
 
@@ -420,7 +419,7 @@ class _Gate:
         """A wrong implementation: it is rejected for what it declares."""
         asked = Asked(model.name, "runtime twin", subject.name)
         contract = judge_runtime_twin(subject)
-        word = _word(contract.problems)
+        word = gravest(contract.problems)
         answer = Answer(asked, word, contract.verdict, _broken(contract.broken), contract=contract)
         answer.problems, answer.breaches, answer.drive = contract.problems, contract.breaches, contract.drive
         return answer
@@ -456,12 +455,6 @@ def _failed(asked: Asked, problem: FalseworkError) -> Answer:
 
 
 # --- figures and words ------------------------------------------------------------------------------------
-
-
-def _word(problems: Collection[Problem]) -> str:
-    """The gravest problem's word, the first of these; as declared where there is none."""
-    gravest = combine(problem.verdict for problem in problems) if problems else None
-    return next((p.word for p in problems if p.verdict is gravest), AS_DECLARED)
 
 
 def _size(result: Result) -> str:

@@ -130,7 +130,9 @@ class _Asking:
 
     def proof(self) -> Proof:
         """The first question whose answer decides."""
-        return self._vacuous() or self._faulty() or self._premises() or self._decided()
+        return (
+            self._vacuous() or self._faulty() or self._refuted() or self._idle_premise() or self._confirmed()
+        )
 
     def _answered(self, word: str, verdict: Verdict, text: str = "", **more: Any) -> Proof:
         told = {"place": self.statement.obligation.place, "open": self.statement.open, **more}
@@ -158,27 +160,28 @@ class _Asking:
                 return self._answered("ERROR", Verdict.ERROR, text, place=part.place)
         return None
 
-    def _premises(self) -> Proof | None:
-        for part in self.statement.assumptions:
-            self.questions.add(part.node)
-        for part in self.statement.premises:
-            if self.questions.some(part.node) is None:
-                text = "a premise of implies is never true under its assumptions"
-                return self._answered("VACUOUS", Verdict.VACUOUS, text, place=part.place)
-        return None
-
-    def _decided(self) -> Proof:
+    def _refuted(self) -> Proof | None:
         statement = self.statement
+        for part in statement.assumptions:
+            self.questions.add(part.node)
         denied = statement.pool.not_(statement.conclusion)
         found = self.questions.some(denied)
         if found is None:
-            return self._confirmed()
+            return None
         shown = [number for number, each in enumerate(statement.pool.open) if each in statement.open]
         least, smallest = self.questions.least(denied, found, shown)
         values = self._values(least)
         if (problem := self._differs(values, wanted=False)) is not None:
             return problem
         return self._answered(REFUTED, Verdict.VIOLATED, refutation=Refutation(values, smallest))
+
+    def _idle_premise(self) -> Proof | None:
+        """What is proved because a premise in it is never true says less than it seems to."""
+        for part in self.statement.premises:
+            if self.questions.some(part.node) is None:
+                text = "a premise of implies is never true under its assumptions"
+                return self._answered("VACUOUS", Verdict.VACUOUS, text, place=part.place)
+        return None
 
     def _confirmed(self) -> Proof:
         """Proved; and the class says so too where the assumptions are true, at one example."""

@@ -86,7 +86,10 @@ class Questions:
             if answer == self.z3.unsat:
                 return None
             if answer != self.z3.sat:
-                raise Unknown(self.solver.reason_unknown())
+                why = self.solver.reason_unknown()
+                if "interrupted" in why:  # z3 takes the signal for itself
+                    raise KeyboardInterrupt
+                raise Unknown(why)
             found = self.solver.model()
             return [found.eval(slot, model_completion=True).as_long() for slot in self.slots]
 

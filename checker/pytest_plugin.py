@@ -14,6 +14,7 @@ import pytest
 if TYPE_CHECKING:
     from falsework.check import Result
     from falsework.language import Model
+    from falsework.prove_contract import ProofContract
     from falsework.twin_contract import Contract
 
 _RESULTS = pytest.StashKey[dict[tuple[str, str, bool], Any]]()
@@ -90,9 +91,19 @@ def pytest_pycollect_makeitem(
 
 
 def _cases(tests: ModelTests) -> Iterator[tuple[str, str, type[Model]]]:
+    from falsework.definition import definition_of
+    from falsework.errors import DefinitionError
     from falsework.naming import configurations_of, twins_of
 
-    yield "check", "check", tests.model
+    try:
+        definition = definition_of(tests.model)
+        explorable, obliged = definition.explorable, bool(definition.obligations)
+    except DefinitionError:
+        explorable, obliged = True, False  # the check says what is wrong
+    if explorable:
+        yield "check", "check", tests.model
+    if obliged:
+        yield "prove", "prove", tests.model
     for cls in configurations_of(tests.model):
         yield "configuration", f"configuration {cls.__name__}", cls
     twins = twins_of(tests.model)
@@ -100,7 +111,8 @@ def _cases(tests: ModelTests) -> Iterator[tuple[str, str, type[Model]]]:
         yield "twin", f"twin {cls.__name__}", cls
     if not twins:
         yield "twins", "twins", tests.model
-    yield "machine", "machine", tests.model
+    if explorable:
+        yield "machine", "machine", tests.model
 
 
 @pytest.hookimpl(wrapper=True)
@@ -135,9 +147,15 @@ class ModelItem(pytest.Item):
         from falsework.errors import FalseworkError
         from falsework.report_text import failure_details, failure_line
 
-        ask = {"check": self._check, "twin": self._twin, "configuration": self._configuration}
+        ask = {
+            "check": self._check,
+            "prove": self._prove,
+            "twin": self._bent,
+            "configuration": self._bent,
+            "machine": self._machine,
+        }
         try:
-            ask.get(self.kind, self._machine if self.kind == "machine" else self._no_twins)()
+            ask.get(self.kind, self._no_twins)()
         except FalseworkError as problem:
             failure = Failure(self.asked.__name__, problem)
             told = "\n\n".join(filter(None, (failure_line(failure), failure_details(failure))))
@@ -173,15 +191,32 @@ class ModelItem(pytest.Item):
         if not result.verdict.passes:
             raise NotAsDeclared(_report(result))
 
-    def _configuration(self) -> None:
-        from falsework.twin_contract import judge_configuration
+    def _prove(self) -> None:
+        from falsework.proofs import prove
+        from falsework.report_document import render
+        from falsework.report_prove import prove_document
 
-        _kept(judge_configuration(self.asked, self._answer))
+        proofs = prove(self.asked)
+        if not proofs.verdict.passes:
+            raise NotAsDeclared(render(prove_document(self.asked.__name__, [proofs])))
 
-    def _twin(self) -> None:
-        from falsework.twin_contract import judge_twin
+    def _bent(self) -> None:
+        """A twin or a configuration: what it does, and what is proved of it."""
+        from falsework.definition import definition_of
+        from falsework.proofs import prove
+        from falsework.prove_contract import judge_obligations, with_obligations
+        from falsework.twin_contract import judge_configuration, judge_twin
 
-        _kept(judge_twin(self.asked, self._answer))
+        definition = definition_of(self.asked)
+        proved = judge_obligations(self.asked, self.kind, prove) if definition.obligations else None
+        if not definition.explorable and proved is not None:
+            _kept(proved)
+            return
+        judge = judge_twin if self.kind == "twin" else judge_configuration
+        contract = judge(self.asked, self._answer)
+        if proved is not None:
+            with_obligations(contract, proved)
+        _kept(contract)
 
     def _no_twins(self) -> None:
         pytest.skip(f"{self.asked.__name__} has no twin: nothing shows that its invariants can be broken")
@@ -205,9 +240,10 @@ def _report(result: Result) -> str:
     return text.replace("--max-states", "--falsework-max-states")  # the option's name here
 
 
-def _kept(contract: Contract) -> None:
+def _kept(contract: Contract | ProofContract) -> None:
     """Raises NotAsDeclared with every problem, and with the counterexamples to what was not declared so."""
     from falsework.report_text import counterexample_text
+    from falsework.twin_contract import Contract
     from falsework.verdict import Verdict
 
     if not contract.problems:
@@ -218,7 +254,7 @@ def _kept(contract: Contract) -> None:
     blocks = ["\n".join(lines)]
     told = dict.fromkeys(problem.about for problem in contract.problems if problem.about)
     for name in told:
-        if name in contract.result.counterexamples:
+        if isinstance(contract, Contract) and name in contract.result.counterexamples:
             found = contract.result.counterexamples[name]
             blocks.append(f"{name}\n\n{counterexample_text(contract.result, found)}")
     raise NotAsDeclared("\n\n".join(blocks))

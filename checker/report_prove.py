@@ -10,12 +10,13 @@ from falsework.domains import spell
 from falsework.obligations import ALL_ZERO
 from falsework.posed import arguments, helper_values
 from falsework.proofs import REFUTED, Proof, Proofs, Refutation
-from falsework.prove_contract import values_text
+from falsework.prove_contract import ProofContract, values_text
 from falsework.report_check import item_of
 from falsework.report_document import Document, Item, Remark, Status
 from falsework.report_reason import Reason, false_answer
 from falsework.report_text import aligned, number_of, subject_text
 from falsework.tracefile import encoded
+from falsework.twin_contract import AS_DECLARED, gravest
 from falsework.verdict import Verdict, combine
 
 _STATUS: dict[Verdict, Status] = {
@@ -27,8 +28,11 @@ _STATUS: dict[Verdict, Status] = {
 }
 
 
-def prove_document(asked: str, outcomes: Sequence[Proofs | Failure], declared: str = "") -> Document:
-    """What `prove` prints: one item an obligation; the gravest answer is the document's."""
+Outcome = Proofs | ProofContract | Failure
+
+
+def prove_document(asked: str, outcomes: Sequence[Outcome], declared: str = "") -> Document:
+    """What `prove` prints: one item an obligation, a configuration or a twin; the gravest decides."""
     verdict = combine(outcome.verdict for outcome in outcomes)
     items: list[Item] = []
     words: list[str] = []
@@ -37,12 +41,37 @@ def prove_document(asked: str, outcomes: Sequence[Proofs | Failure], declared: s
             items.append(item_of(outcome))
             words.append(outcome.verdict.value)
             continue
+        if isinstance(outcome, ProofContract):
+            items.append(_bent(outcome))
+            words.append(items[-1].word)
+            continue
         items += [_item(outcome, proof) for proof in outcome.proofs] or [_nothing(outcome)]
         words += [proof.word for proof in outcome.proofs] or [Verdict.VACUOUS.value]
     told = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))
-    parts = [f"{number_of(len(words), 'obligation')}: {told}", declared]
+    asked_of = number_of(len(words), "question" if AS_DECLARED.upper() in words else "obligation")
+    parts = [f"{asked_of}: {told}", declared]
     return Document(
         "prove", asked, verdict.value, verdict.exit_code, tuple(items), " · ".join(filter(None, parts))
+    )
+
+
+def _bent(contract: ProofContract) -> Item:
+    """A configuration or a twin: what it refutes and where it departs, or why that is not as declared."""
+    name = f"{contract.kind} {contract.cls.__name__}"
+    place = contract.proofs.definition.place
+    lines = [f"{obligation}  at {values}" for obligation, values in contract.broken.items()]
+    lines += list(contract.departures.values())[:1]
+    problems = [f"{problem.word}: {problem.text}" for problem in contract.problems]
+    word = gravest(contract.problems).upper()
+    return Item(
+        name,
+        _STATUS[contract.verdict],
+        word,
+        f"{word}  {name}",
+        "\n".join(f"  {line}" for line in (*problems, *lines)),
+        place,
+        tuple(Remark(p.word.replace(" ", "-").lower(), p.text, place) for p in contract.problems),
+        data={"refutes": contract.broken},
     )
 
 
@@ -79,9 +108,10 @@ def _headline(proof: Proof) -> str:
         return f"at {values_text(proof.refutation.nonzero(proof.open)) or ALL_ZERO}"
     if proof.text:
         return proof.text
-    figures = len(proof.open) - len(proof.obligation.parameters)
-    told = [number_of(figures, "figure"), number_of(len(proof.obligation.parameters), "parameter")]
-    return f"whatever {' and '.join(told)} are within their ranges"
+    parameters = len(proof.obligation.parameters)
+    counted = ((len(proof.open) - parameters, "figure"), (parameters, "parameter"))
+    told = " and ".join(number_of(number, noun) for number, noun in counted if number)
+    return f"for all values of {told}" if told else "nothing in it is left open"
 
 
 def _data(proofs: Proofs, proof: Proof) -> dict[str, Any]:

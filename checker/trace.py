@@ -142,11 +142,11 @@ def _answered(action: Action, answer: object) -> str:
     return f"{found}, which declares {action.answer}{hint}"
 
 
-def nothing_to_explore(definition: Definition) -> InputError:
+def nothing_to_explore(definition: Definition, name: str = "") -> InputError:
     """The error for a class of figures and obligations alone, with the command that is for it."""
     return InputError(
         f"{definition.name} has no state, so there is nothing to explore: it consists of figures and "
-        f"obligations\nwrite: falsework prove {definition.path}"
+        f"obligations\nwrite: falsework prove {name or definition.path}"
     )
 
 

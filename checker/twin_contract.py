@@ -79,6 +79,12 @@ class Problem:
     about: str = ""
 
 
+def gravest(problems: Collection[Problem]) -> str:
+    """The gravest problem's word, the first of these; as declared where there is none."""
+    worst = combine(problem.verdict for problem in problems) if problems else None
+    return next((p.word for p in problems if p.verdict is worst), AS_DECLARED)
+
+
 @dataclass
 class Contract:
     """A twin or a configuration in its setting: cells, departures from the model, and what is wrong."""
