@@ -84,9 +84,10 @@ def verify(store: Store, witnessed: Iterable[str] = ()) -> Verdict:
             own = [_note(text) for *_, text in kept]
             walk.expect(notes + own)
             walk.through(snapshot)
+            walk.compare_checkpoints(notes + own)
+            walk.compare_payloads()
             walk.compare_tables(snapshot)
-        walk.compare_checkpoints(notes + own)
-        walk.compare_frontiers(kept, own)
+            walk.compare_frontiers(kept, own)
         seen = max((note.checkpoint.size for note in notes), default=0)
     except Broken as broken:
         fault = broken.fault
@@ -126,6 +127,9 @@ class Walk:
                 self._record(row)
         if self.tree.size == 0:
             raise Broken(None, Reason.TRUNCATED, "it has no record, and every trail is founded with one")
+
+    def compare_payloads(self) -> None:
+        """The payloads that are gone are those that purges destroyed."""
         for seq in sorted(self._gone ^ self.replay.destroyed.keys()):
             if seq in self._gone:
                 raise Broken(seq, Reason.DESTROYED, "no purge names it")
