@@ -25,7 +25,7 @@ SECOND = 1_000_000
 START = 1_000_000_000 * SECOND
 KIND, KEY = "ledger", "act-1"
 ACTORS = ("dana", "erin", "olga", "ledger-reconciler")
-DATA = {"disclosed_at": 7}
+DATA: trail.Data = {"disclosed_at": 7}
 OUTCOME = "ledger.disclosed"
 
 
@@ -195,9 +195,14 @@ def deployment_with(**changes: Any) -> Deployment:
 class World:
     """A journal, its actors, and any number of instances over it: each one a node."""
 
-    def __init__(self, deployment: Deployment | None = None, store: Store | None = None) -> None:
+    def __init__(
+        self,
+        deployment: Deployment | None = None,
+        store: Store | None = None,
+        clock: HandClock | None = None,
+    ) -> None:
         self.deployment = deployment or example()
-        self.clock = HandClock()
+        self.clock = clock or HandClock()
         self.waiter = Waiter(self.clock)
         self.folder: tempfile.TemporaryDirectory[str] | None = None
         if store is None:
