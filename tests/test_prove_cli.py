@@ -188,11 +188,11 @@ def test_the_plugin_proves_and_never_explores_what_has_no_state(
     result = pytester.runpytest_subprocess("-q", "-rA", "-p", "no:randomly")
     text = "\n".join(result.outlines)
     for passed in (
-        "test_deadlines[prove]", "test_deadlines[configuration LongDeadline]", "test_deadlines[configuration ThreeRounds]",
-        "test_deadlines[twin FirstStageOnly]", "test_ledger[check]", "test_ledger[prove]", "test_ledger[machine]",
-        "test_ledger[twin StuckLedger]", "test_ledger[twin SkippingLedger]",
+        "deadlines[prove]", "deadlines[configuration LongDeadline]", "deadlines[configuration ThreeRounds]",
+        "deadlines[twin FirstStageOnly]", "ledger[check]", "ledger[prove]", "ledger[machine]",
+        "ledger[twin StuckLedger]", "ledger[twin SkippingLedger]",
     ):  # fmt: skip
-        assert f"PASSED test_models.py::{passed}" in text, text
+        assert f"PASSED test_models.py::test_{passed}" in text, text
     assert "test_deadlines[check]" not in text
     assert "test_deadlines[machine]" not in text
     assert "FAILED test_models.py::test_corners[prove]" in text
