@@ -242,7 +242,7 @@ class PostgresStore(SharedStore):
             writer,
             lambda: PostgresConnection(self.server, writes=False),
             failpoint,
-            write_bound_ms / 1_000,
+            write_bound_ms / 2_000,  # as long as for the lock, and well before the server ends who holds it
         )
 
 
