@@ -19,8 +19,8 @@ from falsework.models.recoverable_invocation.records_kinds import (
 
 ONE, OTHER = Kind.DISCLOSURE, Kind.TRANSFER
 
-# The intent, its closing; then Reconcile, Read Invocation, Resolve and the auditor. Invariant 7 and check 7 for
-# the run and the auditor, read invocation 12 and resolve 10-12 for the other two.
+# The intent, its closing; then Reconcile, Read Invocation, Resolve and the auditor. Invariant 7 and check 7
+# for the run and the auditor, read invocation 12 and resolve 10-12 for the other two.
 TABLE = [
     (Phase.YOUNG, Closing.NONE, Examined.NOT_KEPT, Read.OPEN, Resolved.CLOSED, Audited.OWED),
     (Phase.AGED, Closing.NONE, Examined.CLOSED, Read.OPEN, Resolved.CLOSED, Audited.OWED),
