@@ -56,6 +56,11 @@ def _elements(definition: Definition) -> Iterator[Element]:
         if prop.source:
             name = f"{definition.name}.{prop.name}"
             yield Element(KINDS.get(prop.kind, prop.kind), name, prop.source, prop.place, broken(prop.name))
+    for obligation in definition.obligations:
+        if obligation.source:
+            name = f"{definition.name}.{obligation.name}"
+            by = (*broken(obligation.name), *_refuting(cls, obligation.name))
+            yield Element("obligation", name, obligation.source, obligation.place, by)
     for kind, classes in (("configuration", configurations_of(cls)), ("twin", twins_of(cls))):
         for bent in classes:
             role = role_of(bent)
@@ -66,6 +71,13 @@ def _elements(definition: Definition) -> Iterator[Element]:
 
 def _properties(definition: Definition) -> tuple[Property, ...]:
     return (*definition.invariants, *definition.witnesses, *definition.terminals)
+
+
+def _refuting(cls: type[Model], name: str) -> Iterator[str]:
+    """The configurations that declare a counterexample of the obligation."""
+    for configuration in configurations_of(cls):
+        if name in definition_of(configuration).refutes:
+            yield configuration.__name__
 
 
 class _broken_by:  # noqa: N801  read as a function

@@ -15,6 +15,7 @@ from falsework.gate import gate
 from falsework.language import Model, role_of
 from falsework.proofs import prove
 from falsework.prove_contract import judge_obligations
+from falsework.rules_elements import elements_of
 from falsework.verdict import Verdict
 
 MODELS = "tests/models_to_prove.py"
@@ -113,6 +114,14 @@ def test_show_knows_obligations(golden: Callable[[str, str], None]) -> None:
 def test_list_counts_obligations() -> None:
     (line,) = [line for line in falsework("list").out.splitlines() if "timing.claims" in line]
     assert "8 obligations" in line
+
+
+def test_rules_are_carried_by_obligations() -> None:
+    found = {str(element): element for element in elements_of(("models_to_prove.py",), ROOT / "tests")}
+    first = found["obligation Deadlines.both_end_by_the_deadline"]
+    assert (first.sources, first.broken_by) == (("stage 1",), ("FirstStageOnly",))
+    second = found["obligation Deadlines.a_round_more_is_a_whole_more"]
+    assert second.broken_by == ("FirstStageOnly", "ThreeRounds")
 
 
 # --- the gate -----------------------------------------------------------------------------------------------
