@@ -427,19 +427,28 @@ def test_a_creator_that_comes_second_keeps_the_first_ones_file(
         assert holders(second) == ["a"]
 
 
-# One door for the driver.
+# One door for each driver.
 
 
-def test_the_driver_is_imported_by_the_sqlite_store_alone() -> None:
+@pytest.mark.parametrize(
+    "library, doors",
+    [
+        ("apsw", {"store/sqlite.py"}),
+        ("psycopg", {"store/postgres.py"}),
+        ("cryptography", {"trail/identity.py"}),
+    ],
+)
+def test_a_library_is_imported_at_its_door_alone(library: str, doors: set[str]) -> None:
+    # The examples have databases of their own, as their users would.
     root = Path(next(iter(falsework.runtime.__path__)))
     importers = set()
     for source in root.rglob("*.py"):
         for node in ast.walk(ast.parse(source.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            if any(name.split(".")[0] == "apsw" for name in names):
+            if any(name.split(".")[0] == library for name in names):
                 importers.add(source.relative_to(root).as_posix())
-    assert importers == {"store/sqlite.py"}
+    assert {importer for importer in importers if not importer.startswith("examples/")} == doors
 
 
 def test_the_runtime_imports_without_the_driver() -> None:

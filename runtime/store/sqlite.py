@@ -225,6 +225,12 @@ def _start(connection: SqliteConnection, path: Path) -> None:
     if connection.raw.readonly("main"):
         raise StoreRefused(f"{path}: is read-only: make the file and its directory writable")
     _refuse_a_strange_file(connection, path)
+    found = connection.ask("PRAGMA quick_check(1)")
+    if found != "ok":
+        raise StoreRefused(
+            f"{path}: is damaged ({found}): put a sound copy in its place, and verify its journal "
+            "against the witness"
+        )
     connection.ask("PRAGMA journal_mode = WAL")
     mode = connection.ask("PRAGMA journal_mode")
     if mode != "wal":
