@@ -6,13 +6,14 @@ The exact worst cases were found by an exhaustive search of another program befo
 
 import itertools
 import random
+import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import deployment_world
-from command_line import falsework
+from command_line import ROOT, falsework
 from falsework.definition import definition_of
 from falsework.language import Model, obligation, require
 from falsework.models.recoverable_invocation.timing import (
@@ -27,8 +28,10 @@ from falsework.models.recoverable_invocation.timing_claims import (
     TimingClaims,
 )
 from falsework.models.recoverable_invocation.timing_figures import StartFigures
+from falsework.naming import configurations_of, find
 from falsework.posed import with_figures
 from falsework.proofs import prove, prove_obligation
+from falsework.prove_contract import values_text
 from falsework.runtime.invocation.conditions import Source, conditions_of
 from falsework.runtime.invocation.figures import Fence
 from falsework.twins.recoverable_invocation.timing import OldRunFloor, OneRunBoundTerm, TwoRunBoundTerms
@@ -275,3 +278,23 @@ def test_the_runtime_holds_a_deployment_to_the_same_conditions() -> None:
         if theory.charged() and theory.condition_2() and theory.condition_3():
             assert theory.repaired_condition_2()  # which is why a fenced deployment is not asked it
     assert len(verdicts) == 14  # each of the seven conditions was met and was failed
+
+
+# --- the page of holes --------------------------------------------------------------------------------------
+
+
+def test_the_page_of_holes_shows_each_least_counterexample() -> None:
+    """Each text block under Timing is, words and figures, what the class named under it declares."""
+    page = (ROOT / "docs" / "holes.md").read_text("utf-8").partition("\n# Timing\n")[2].partition("\n# ")[0]
+    shown = re.findall(r"```text\n(.*?)```\n\n`falsework prove ([\w.]+):(\w+)`", page, re.DOTALL)
+    assert len(shown) == 11
+    for text, where, name in shown:
+        cls = next(named.cls for named in find(f"{where}:{name}"))
+        refutes = definition_of(cls).refutes
+        assert text.split() == [
+            word
+            for obligation, values in refutes.items()
+            for word in (obligation, "at", *(values_text(values) or "all 0").split())
+        ]
+    claims = {cls.__name__ for model in (Timing, TimingClaims) for cls in configurations_of(model)}
+    assert claims <= {name for _, _, name in shown}
