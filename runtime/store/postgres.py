@@ -257,7 +257,7 @@ def connect(server: Server) -> Raw:
             connect_timeout=max(2, bound // 1_000),
             tcp_user_timeout=bound,
             client_encoding="utf8",
-            application_name="falsework",
+            application_name=f"falsework {server.schema}",
         )
     except psycopg.Error as error:
         raise StoreRefused(
