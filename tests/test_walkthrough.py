@@ -4,7 +4,7 @@ Times are the text's: the lease is 30 s, the sweep examines from 32 s on, and a 
 about 45 s. The disclosures are kept in a file of their own, which knows nothing of the protocol.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -36,6 +36,8 @@ from falsework.runtime.trail import Data, Record
 from invocation_world import SECOND, HandClock, World, deployment_with
 from stores import BOTH, placed
 
+pytestmark = pytest.mark.slow
+
 SUBSET = Subset("subject-1", "auditor-1", "2026", "consent")
 
 
@@ -51,7 +53,7 @@ class Disclosures(World):
         super().__init__(deployment_with(repeatable=repeatable), store, self.hand)
         self.ledger = Ledger(self.instance, self.constituent, NodeInstants(self.clock, node=3))
 
-    def probe(self, act_key: str, payload: Data) -> ProbeAnswer:
+    def probe(self, act_key: str, payload: Mapping[str, object]) -> ProbeAnswer:
         return StoreUnavailable("down") if self.lost else probed(self.constituent, payload)
 
     def disclose(self, actor: str = "dana", subset: Subset = SUBSET) -> Closed:

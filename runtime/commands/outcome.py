@@ -5,13 +5,27 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from falsework.runtime.invocation.answers import Misuse
+from falsework.runtime.invocation.bindings import BindingError
 from falsework.runtime.invocation.deployment import read_deployment
 from falsework.runtime.invocation.figures import Deployment
+from falsework.runtime.invocation.host import Host, hosted
+from falsework.runtime.invocation.instance import StartRefused
 from falsework.runtime.invocation.located import DeploymentError
+from falsework.runtime.store import StoreError
+from falsework.runtime.trail.journal import TrailError
 
 OK = 0
 NOT_MET = 10
 BAD_INPUT = 13
+
+
+class CommandError(Exception):
+    """An argument of a command cannot be used as given."""
+
+
+MISTAKES = (BindingError, CommandError, DeploymentError, Misuse, StartRefused, StoreError, TrailError)
+"""What a user can mend: the rest is the runtime's own fault, and is shown whole."""
 
 
 def add_deployment(parser: argparse.ArgumentParser) -> None:
@@ -20,15 +34,30 @@ def add_deployment(parser: argparse.ArgumentParser) -> None:
 
 
 def with_deployment(path: Path, does: Callable[[Deployment], int]) -> int:
-    """The exit code of what is done with the file; a file that is no deployment ends it before."""
+    """The exit code of what is done with the file; a mistake of the user's is told, and ends it."""
     try:
-        deployment = read_deployment(path)
-    except DeploymentError as problem:
-        return refused(problem)
-    return does(deployment)
+        return does(read_deployment(path))
+    except MISTAKES as problem:
+        sys.stderr.write(f"falsework: {problem}\n")
+        return BAD_INPUT
 
 
-def refused(problem: Exception) -> int:
-    """The problem is told as a user's own, and the code says so."""
-    sys.stderr.write(f"falsework: {problem}\n")
-    return BAD_INPUT
+def with_host(path: Path, does: Callable[[Host], int]) -> int:
+    """Likewise, with the deployment's journal open."""
+
+    def hosting(deployment: Deployment) -> int:
+        with hosted(deployment) as host:
+            return does(host)
+
+    return with_deployment(path, hosting)
+
+
+def credential_in(path: Path) -> str:
+    """The credential that a file holds."""
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise CommandError(f"{path}: cannot be read as a credential ({problem})") from problem
+    if not text:
+        raise CommandError(f"{path}: is empty where a credential is expected")
+    return text

@@ -65,11 +65,21 @@ def _journal(file: Section, folder: Path) -> Journal:
         )
     if store.startswith("sqlite:"):
         store = f"sqlite:{folder / store.removeprefix('sqlite:')}"
-    witness = folder / file.text("witness", "the path of a file") if file.has("witness") else None
+    write = "the path of a file"
+    witness = folder / file.text("witness", write) if file.has("witness") else None
+    notary = None
+    if file.has("notary_credential_file"):
+        notary = folder / file.text("notary_credential_file", write)
+        if witness is None:
+            file.reading.wrong(
+                file.line_at("notary_credential_file"),
+                "notary_credential_file is given without a witness to hold the checkpoints",
+                "witness: a file on another medium, beside it",
+            )
     payload = file.size("payload_cap") if file.has("payload_cap") else 65_536
     reference = file.size("reference_length_cap") if file.has("reference_length_cap") else 256
     page = file.count("page_size", "a whole number such as 500") if file.has("page_size") else 500
-    return Journal(store, witness, payload, reference, page)
+    return Journal(store, witness, notary, payload, reference, page)
 
 
 def _figures(section: Section, lines: dict[str, int]) -> Figures:
@@ -88,7 +98,7 @@ def _figures(section: Section, lines: dict[str, int]) -> Figures:
             "nothing here: it is read for a declared journal fence only",
         )
     section.close()
-    lines |= {f"instance.{key}": section.line_at(key) for key in (*DURATIONS, "journal_fence")}
+    lines |= {f"instance.{key}": line for key, line in section.lines.items()}
     return Figures(
         **amounts,
         intent_candidates_cap=candidates,
@@ -161,14 +171,7 @@ def _kind(name: str, section: Section, folder: Path, lines: dict[str, int]) -> K
         minted_key=minted,
     )
     section.close()
-    figures = (
-        "completion_bound",
-        "commit_round_trip",
-        "probe_round_trip",
-        "retention_period",
-        "commit_fence",
-    )
-    lines |= {f"{name}.{key}": section.line_at(key) for key in figures}
+    lines |= {f"{name}.{key}": line for key, line in section.lines.items()}
     return kind
 
 

@@ -124,6 +124,7 @@ class Journal:
 
     store: str
     witness: Path | None
+    notary_credential_file: Path | None
     payload_cap: int
     reference_length_cap: int
     page_size: int

@@ -1,0 +1,93 @@
+"""One run of the sweep, or one on every cadence: each act that is owed an account gets one, or a finding.
+
+Every run is a line of JSON, and so is every alert. With --metrics the figures are written to a file after
+each run, in the text that Prometheus reads. Exit code 0 means that the last run reached every act it kept.
+
+example: falsework sweep ledger.yaml --every-cadence --metrics ledger.prom
+"""
+
+import argparse
+import os
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from falsework.runtime.clock import SystemWaiter, Waiter
+from falsework.runtime.commands.outcome import NOT_MET, OK, add_deployment, with_host
+from falsework.runtime.invocation.answers import Tally
+from falsework.runtime.invocation.host import Host
+from falsework.runtime.invocation.instance import Instance, StartRefused
+from falsework.runtime.invocation.log import JsonLines
+from falsework.runtime.invocation.metrics import metrics
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """How often, and where the figures go."""
+    add_deployment(parser)
+    parser.add_argument(
+        "--every-cadence", action="store_true", help="run on the reconciliation cadence until interrupted"
+    )
+    parser.add_argument("--runs", type=int, metavar="N", help="with --every-cadence: stop after so many runs")
+    parser.add_argument("--metrics", type=Path, metavar="FILE", help="where the figures are written")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Sweeps, and answers whether the last run reached everything."""
+
+    def sweeping(host: Host) -> int:
+        log = JsonLines(_line, host.clock)
+        instance = host.started(log)
+        runs = args.runs if args.every_cadence else 1
+        return sweep(host, instance, log, SystemWaiter(host.clock), runs, args.metrics)
+
+    return with_host(args.deployment, sweeping)
+
+
+def _line(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def sweep(
+    host: Host, instance: Instance, log: JsonLines, waiter: Waiter, runs: int | None, file: Path | None
+) -> int:
+    """So many runs, or runs without end, each a cadence after the end of the one before."""
+    done = 0
+    while True:
+        code = _one_run(host, instance, log, file)
+        done += 1
+        if done == runs:
+            return code
+        next_run = host.clock.now() + host.deployment.figures.reconciliation_cadence
+        while host.clock.now() < next_run:
+            waiter.wait_until(next_run)
+
+
+def _one_run(host: Host, instance: Instance, log: JsonLines, file: Path | None) -> int:
+    """One run, its line, its figures and its checkpoint; on wrong clocks nothing is written."""
+    try:
+        host.refuse_wrong_clocks()
+    except StartRefused as problem:
+        log.event("clock offset exceeded", "alert", detail=str(problem))
+        return NOT_MET
+    begun = host.clock.now()
+    answer = instance.reconcile()
+    took = (host.clock.now() - begun) / 1_000_000
+    if not isinstance(answer, Tally):
+        log.event("run", "error", code=answer.code, detail=answer.detail, seconds=took)
+        return NOT_MET
+    log.event("run", **asdict(answer), seconds=took)
+    if file is not None:
+        _publish(host, instance, file)
+    size = host.checkpoint()
+    if size is not None:
+        log.event("checkpoint", size=size)
+    return NOT_MET if answer.unreached else OK
+
+
+def _publish(host: Host, instance: Instance, file: Path) -> None:
+    """The figures are in the file, whole: no reader ever sees half of them."""
+    text = metrics(host.deployment, instance.parties.indexes, instance.findings(), host.clock.now())
+    fresh = file.with_name(f"{file.name}.{os.getpid()}.new")
+    fresh.write_text(text, encoding="utf-8")
+    fresh.replace(file)

@@ -1,0 +1,157 @@
+"""A deployment file made to run: its store, its trail, its clocks and its instance, or why not."""
+
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from falsework.runtime.clock import Clock, SystemClock, SystemWaiter
+from falsework.runtime.invocation.bindings import credential_of, probe_of
+from falsework.runtime.invocation.figures import Deployment
+from falsework.runtime.invocation.findings import Register
+from falsework.runtime.invocation.indexes import Indexes
+from falsework.runtime.invocation.instance import Instance, StartRefused
+from falsework.runtime.invocation.parties import Alerts
+from falsework.runtime.invocation.units import spoken
+from falsework.runtime.lease import LeaseHost
+from falsework.runtime.store.shared import SharedStore
+from falsework.runtime.store.sqlite import SqliteStore
+from falsework.runtime.trail import Caps
+from falsework.runtime.trail.checkpoint import FileWitness, Notary, refuse_a_rollback
+from falsework.runtime.trail.journal import AuditTrail
+from falsework.runtime.trail.retention import declared_policies
+
+
+def opened_store(deployment: Deployment, clock: Clock | None = None, *, create: bool = False) -> SharedStore:
+    """The store that the file names; what is not there yet is made only where that is asked for.
+
+    A file's clock is this machine's; a server has its own.
+    """
+    url = deployment.journal.store
+    bound_ms = max(deployment.figures.journal_write_bound // 1_000, 2)
+    if url.startswith("sqlite:"):
+        path = Path(url.removeprefix("sqlite:"))
+        if not create and not path.exists():
+            raise StartRefused(
+                f"{deployment.path}: store {path} is not there: found it first, with falsework found"
+            )
+        return SqliteStore(path, busy_timeout_ms=bound_ms, clock=clock)
+    try:
+        from falsework.runtime.store.postgres import PostgresStore
+    except ImportError as problem:
+        raise StartRefused(
+            f"{deployment.path}: a postgresql store needs psycopg ({problem}): install falsework[postgres]"
+        ) from problem
+    return PostgresStore(url, write_bound_ms=bound_ms)
+
+
+def caps_of(deployment: Deployment) -> Caps:
+    """How large a record, a reference and a page of this journal may be."""
+    journal = deployment.journal
+    return Caps(journal.payload_cap, journal.reference_length_cap, journal.page_size)
+
+
+@dataclass(slots=True)
+class Host:
+    """What runs on one machine for one deployment file."""
+
+    deployment: Deployment
+    store: SharedStore
+    trail: AuditTrail
+    clock: Clock
+
+    def reading(self) -> Indexes:
+        """The maps, rebuilt; for commands that only look."""
+        figures = self.deployment.figures
+        indexes = Indexes(self.trail, self.deployment.kinds, figures, self.clock, in_order=True)
+        delta = indexes.rebuild()
+        if not isinstance(delta, list):
+            raise StartRefused(f"{self.deployment.path}: the journal cannot be read: {delta.detail}")
+        return indexes
+
+    def register(self) -> Register:
+        """The findings."""
+        return Register(self.store)
+
+    def started(self, alerts: Alerts) -> Instance:
+        """The instance, with every condition checked, and everything that a figure alone cannot say."""
+        self.refuse_wrong_clocks()
+        self._refuse_other_retention()
+        kinds = self.deployment.kinds
+        credentials = {name: credential_of(self.deployment, kind) for name, kind in kinds.items()}
+        return Instance(
+            self.deployment,
+            trail=self.trail,
+            store=self.store,
+            leases=LeaseHost(self.store, self.store, SystemWaiter(self.store)),
+            seam=self.clock,
+            ids=lambda: secrets.token_hex(16),
+            alerts=alerts,
+            probes={name: probe_of(self.deployment, kind) for name, kind in kinds.items()},
+            credentials={name: text for name, text in credentials.items() if text is not None},
+            in_order=True,  # the trail numbers its records under the lock by which they become visible
+        )
+
+    def refuse_wrong_clocks(self) -> None:
+        """This machine's clock and the database's agree within the allowance: else nothing here may write."""
+        before = self.clock.now()
+        stamp = self.store.now()
+        after = self.clock.now()
+        apart = max(before - stamp, stamp - after, 0)
+        if apart > self.deployment.figures.clock_offset_allowance:
+            raise StartRefused(
+                f"{self.deployment.place('instance', 'clock_offset_allowance')}: this machine's clock and "
+                f"the database's are {spoken(apart)} apart, more than clock_offset_allowance: set the clock"
+            )
+
+    def _refuse_other_retention(self) -> None:
+        """Every record of a kind is kept for just the period that the file declares for it."""
+        with self.store.snapshot() as snapshot:
+            policies = declared_policies(snapshot)
+        for kind in self.deployment.kinds.values():
+            for ref in sorted({kind.ref("intended"), kind.ref("recovery_intended"), *kind.closing_refs}):
+                placement = policies.place(ref, 0)
+                until = None if placement is None else placement.retention_until
+                if until != kind.retention_period:
+                    kept = "for good" if until is None else spoken(until)
+                    declared = "has no policy" if placement is None else f"keeps it {kept}"
+                    raise StartRefused(
+                        f"{self.deployment.place(kind.name, 'retention_period')}: the journal {declared} "
+                        f"where {ref} is to be kept {spoken(kind.retention_period)}: declare it, with "
+                        "falsework found"
+                    )
+
+    def checkpoint(self) -> int | None:
+        """The journal is under a checkpoint that the witness holds; its size, or None without a notary."""
+        journal = self.deployment.journal
+        if journal.witness is None or journal.notary_credential_file is None:
+            return None
+        credential = journal.notary_credential_file.read_text(encoding="utf-8").strip()
+        return Notary(self.trail, credential, FileWitness(journal.witness)).checkpoint().size
+
+    def close(self) -> None:
+        """The store is no longer open."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def hosted(deployment: Deployment, clock: Clock | None = None) -> Host:
+    """The deployment's journal, opened, and no older than what its witness has seen."""
+    clock = clock or SystemClock()
+    store = opened_store(deployment, clock)
+    try:
+        trail = AuditTrail(store, caps_of(deployment))
+        if deployment.journal.witness is not None:
+            refuse_a_rollback(trail, FileWitness(deployment.journal.witness))
+    except BaseException:
+        store.close()
+        raise
+    return Host(deployment, store, trail, clock)
