@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, ClassVar, get_args, get_origin
+from typing import Annotated, Any, ClassVar, get_args, get_origin
 
 from falsework.annotations import DomainProblem, resolve
 from falsework.domains import Domain, MapOf, SeqOf, SetOf, VariableDomain, freeze, instantiate, spell, thawing
@@ -303,11 +303,12 @@ def _figures(cls: type[Model], constants: Mapping[str, Any]) -> tuple[Open, ...]
     found = []
     sizes = sizes_in(iter(methods_of(cls).values()))
     for name, hint in _hints(cls).items():
-        if name not in constants or not isinstance(constants[name], int) or name in sizes:
+        inner = next(iter(get_args(hint)), bool if isinstance(constants.get(name), bool) else int)
+        numeric = inner in (int, bool) or get_origin(inner) is Annotated  # int | None is a choice, and stays
+        if not isinstance(constants.get(name), int) or not numeric or name in sizes:
             continue
         declared = next(k for k in cls.__mro__ if name in annotations_of(k))
         place = name_line(declared, name)
-        inner = next(iter(get_args(hint)), bool if isinstance(constants[name], bool) else int)
         try:
             among = range_of(inner, constants)
             outside = default_outside(among, constants[name], constants)

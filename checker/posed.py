@@ -66,24 +66,31 @@ def helper_values(
         if function is not obligation.function
     }
     found: dict[str, Any] = {}
+    calls: dict[FrameType, str] = {}  # what each was given: its locals may be others when it answers
 
-    def heard(frame: FrameType, event: str, value: Any) -> None:
-        if event == "return" and (name := helpers.get(frame.f_code)) is not None:
-            names = frame.f_code.co_varnames[1 : frame.f_code.co_argcount]
-            given = ", ".join(f"{each}={spell(frame.f_locals[each])}" for each in names)
-            found.setdefault(f"{name}({given})", value)
+    def heard(frame: FrameType, event: str, value: Any) -> Any:
+        if event == "return":
+            found.setdefault(f"{helpers[frame.f_code]}({calls[frame]})", value)
+        return heard
+
+    def called(frame: FrameType, event: str, _: Any) -> Any:
+        if event != "call" or frame.f_code not in helpers:
+            return None
+        names = frame.f_code.co_varnames[1 : frame.f_code.co_argcount]
+        calls[frame] = ", ".join(f"{each}={spell(frame.f_locals[each])}" for each in names)
+        return heard
 
     given = arguments(definition, obligation, values)
-    with _profiled(heard), contextlib.suppress(Disabled):
+    with _traced(called), contextlib.suppress(Disabled):
         obligation.function(*given)
     return list(found.items())
 
 
 @contextlib.contextmanager
-def _profiled(heard: Any) -> Iterator[None]:
-    kept = sys.getprofile()
-    sys.setprofile(heard)
+def _traced(called: Any) -> Iterator[None]:
+    kept = sys.gettrace()
+    sys.settrace(called)
     try:
         yield
     finally:
-        sys.setprofile(kept)
+        sys.settrace(kept)

@@ -79,6 +79,7 @@ class Corners(Model):
     ARMED: ClassVar[bool] = True
     DEPTH: ClassVar[Annotated[int, Between(-2, "LIMIT")]] = 1
     TABLE: ClassVar[tuple[int, ...]] = (2, 3)
+    CAP: ClassVar[int | None] = 3
 
     def twice(self, armed: bool) -> bool:
         return bool(armed)

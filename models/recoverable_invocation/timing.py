@@ -25,14 +25,6 @@ class Timing(StartFigures):
     RETENTION: ClassVar[Said] = Said.REPAIRED
     THRESHOLD: ClassVar[Said] = Said.REPAIRED
 
-    def may_start(self) -> bool:
-        """The five conditions, and the two that repair them unless it is the text that is asked."""
-        return (
-            self.five_conditions()
-            and (self.WINDOW_SUM is Said.TEXT or self.repaired_condition_1())
-            and (self.RETENTION is Said.TEXT or self.repaired_condition_2())
-        )
-
     # --- closing inside the window
 
     @obligation(
@@ -50,7 +42,7 @@ class Timing(StartFigures):
         third: int,
         dies: Dies,
     ) -> bool:
-        require(self.may_start())
+        require(self.five_conditions())
         edge = self.examine_edge()
         self.runs(
             edge, first_start, first_offset, first, second_offset, second_holder, second, third_holder, third
@@ -70,7 +62,8 @@ class Timing(StartFigures):
         third: int,
         dies: Dies,
     ) -> bool:
-        require(self.may_start())
+        require(self.five_conditions())
+        require(self.WINDOW_SUM is Said.TEXT or self.repaired_condition_1())
         require(self.COMMIT_FENCE)
         edge = self.abandon_edge()  # short of it a run writes nothing, whether or not it has examined the act
         self.runs(
@@ -133,7 +126,8 @@ class Timing(StartFigures):
     def an_intent_is_in_range_throughout_its_window(
         self, start: Annotated[int, Upto("COMPENSATION_WINDOW")], offset: Offset
     ) -> bool:
-        require(self.may_start())
+        require(self.five_conditions())
+        require(self.RETENTION is Said.TEXT or self.repaired_condition_2())
         return start + offset < self.horizon_edge()
 
     @obligation(source=("Instance start 5", "journal 8", "Invariant 7.2"))
@@ -147,7 +141,8 @@ class Timing(StartFigures):
         second: int,
         third_offset: Offset,
     ) -> bool:
-        require(self.may_start())
+        require(self.five_conditions())
+        require(self.RETENTION is Said.TEXT or self.repaired_condition_2())
         edge = self.examine_edge()
         self.runs(edge, first_start, first_offset, first, second_offset, second_holder, second, 0, 0)
         return self.third_start(first_start, first, second) + third_offset < self.horizon_edge()
@@ -163,7 +158,7 @@ class Timing(StartFigures):
         second_read: Annotated[int, Upto("READ_BOUND")],
         outcome: Annotated[int, Upto("JOURNAL_WRITE_BOUND")],
     ) -> bool:
-        require(self.may_start())
+        require(self.five_conditions())
         spent = first_read + intent + commit + second_read + outcome
         usable = self.COMPLETION_BOUND - (self.CLOCK_OFFSET_ALLOWANCE if self.charged() else 0)
         return spent < usable
@@ -176,13 +171,19 @@ class Timing(StartFigures):
         recovery: Annotated[int, Upto("JOURNAL_WRITE_BOUND")],
         closing: Annotated[int, Upto("JOURNAL_WRITE_BOUND")],
     ) -> bool:
-        require(self.may_start())
+        require(self.five_conditions())
         at_first_gate = self.sweep_lease() - read - probe
         at_second_gate = at_first_gate - recovery
         gates = at_first_gate >= self.JOURNAL_WRITE_BOUND and at_second_gate >= self.JOURNAL_WRITE_BOUND
         return gates and read + probe + recovery + closing < self.CLOSURE_LATENCY
 
-    @obligation(source="Instance start 1")
+    # --- and no sixth condition
+
+    def may_start(self) -> bool:
+        """The five conditions and the two that repair them: there is no other."""
+        return self.five_conditions() and self.repaired_condition_1() and self.repaired_condition_2()
+
+    @obligation(source=("Instance start 1", "Instance start 3"))
     def a_closure_slower_than_the_act_is_no_bar(self) -> bool:
         require(self.five_conditions() and self.repaired_condition_1() and self.repaired_condition_2())
         require(self.CLOSURE_LATENCY >= self.COMPLETION_BOUND)
@@ -200,7 +201,7 @@ class Timing(StartFigures):
     def an_open_act_is_surfaced_inside_its_window(
         self, first_start: int, first_offset: Offset, first: int, second: int
     ) -> bool:
-        require(self.may_start())
+        require(self.five_conditions())
         require(first_start + first_offset < self.at_risk_threshold())
         require(first <= self.RUN_BOUND and second <= self.RUN_BOUND)
         return self.second_start(first_start, first) + second <= self.COMPENSATION_WINDOW
@@ -209,7 +210,7 @@ class Timing(StartFigures):
     def an_open_act_is_surfaced_though_a_run_dies(
         self, first_start: int, first_offset: Offset, first: int, second: int, third: int
     ) -> bool:
-        require(self.may_start())
+        require(self.five_conditions())
         require(first_start + first_offset < self.at_risk_threshold())
         require(first <= self.RUN_BOUND and second <= self.RUN_BOUND and third <= self.RUN_BOUND)
         return self.third_start(first_start, first, second) + third <= self.COMPENSATION_WINDOW

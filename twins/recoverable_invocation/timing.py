@@ -148,7 +148,7 @@ class FenceNotPaidFor(Timing):
     breaks={
         Timing.an_orphan_is_closed_inside_its_window: (
             "COMPLETION_BOUND=1 CLOCK_OFFSET_ALLOWANCE=3 RUN_BOUND=2 CLOSURE_LATENCY=1 "
-            "COMPENSATION_WINDOW=14 RETENTION_PERIOD=21 first_start=9 first_offset=-3 first=2 "
+            "COMPENSATION_WINDOW=14 RETENTION_PERIOD=19 first_start=9 first_offset=-3 first=2 "
             "second=2 third=2 dies=SECOND"
         ),
         Timing.a_fenced_act_that_did_not_commit_is_closed_inside_its_window: (
