@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ from falsework.errors import Place, Refused
 from falsework.ir import DEEPEST, TABLE_LIMIT, Facts, Node, Pool, Slot, TooDeep, text
 from falsework.judge import applies
 from falsework.language import PremiseSite
-from falsework.lower_context import Guard, NeverEnabled, Site
+from falsework.lower_context import Edited, Guard, NeverEnabled
 from falsework.lower_statements import Statements
 from falsework.lower_values import (
     Inst,
@@ -139,22 +139,32 @@ def lower(definition: Definition) -> Lowered:
     """The lowered model, made once; raises Refused for the first construct outside the subset."""
     found = definition.__dict__.get("_lowered")
     if found is None:
+        lowering = _Lowering(definition)
         with deep():
-            found = _Lowering(definition).lowered()
+            found = lowering.lowered()
         definition.__dict__["_lowered"] = found
+        definition.__dict__["_lowering"] = lowering
     return found
 
 
-def lower_without(definition: Definition, conjunct: Site) -> Lowered:
-    """The model lowered with that conjunct taken out of the guards of its actions, in all instances."""
+def lower_edited(definition: Definition, edited: Edited, actions: Collection[str]) -> Lowered:
+    """The model with other bodies of methods in these actions, over the pool of the model itself.
+
+    What the change leaves as it is, is the same node as in the model.
+    """
+    whole = lower(definition)
+    lowering: _Lowering = definition.__dict__["_lowering"]
+    kept = [i for i in whole.instances if i.action.name not in actions]
     with deep():
-        return _Lowering(definition, conjunct).lowered()
+        made, silent = lowering.instances(actions, edited)
+    order = {action.name: place for place, action in enumerate(definition.actions)}
+    both = sorted([*kept, *made], key=lambda i: (order[i.action.name], i.number))
+    return replace(whole, instances=tuple(both), silent=(*whole.silent, *silent))
 
 
 class _Lowering:
-    def __init__(self, definition: Definition, without: Site | None = None) -> None:
+    def __init__(self, definition: Definition) -> None:
         self.definition = definition
-        self.without = without
         self.pool = Pool()
         self.slots: dict[str, list[Slot]] = {}
         self.sites: dict[str, frozenset[PremiseSite]] = {}
@@ -183,10 +193,25 @@ class _Lowering:
 
     def lowered(self) -> Lowered:
         definition = self.definition
+        made, silent = self.instances([action.name for action in definition.actions], {})
+        return Lowered(
+            definition, self.pool, tuple(self.pool.slots), tuple(made),
+            tuple(self.predicate(p) for p in definition.invariants if p.kind == "state"),
+            tuple(self.predicate(p) for p in definition.witnesses),
+            tuple(self.predicate(p) for p in definition.terminals),
+            tuple(silent),
+        )  # fmt: skip
+
+    def instances(
+        self, names: Collection[str], edited: Edited
+    ) -> tuple[list[Instance], list[tuple[Guard, ...]]]:
+        """The instances of these actions, and the guards of those that are never enabled."""
         made: list[Instance] = []
         silent: list[tuple[Guard, ...]] = []
-        for action in definition.actions:
-            for number, label in enumerate(instances(definition, action)):
+        for action in self.definition.actions:
+            for number, label in enumerate(instances(self.definition, action)):
+                if action.name not in names:
+                    break
                 if len(made) >= MOST_INSTANCES:
                     raise Refused(
                         "P008",
@@ -196,16 +221,10 @@ class _Lowering:
                     )
                 with _refusals(action.name, action.place):
                     try:
-                        made.append(self.instance(action, label, number))
+                        made.append(self.instance(action, label, number, edited))
                     except NeverEnabled as never:
                         silent.append(never.guards)
-        return Lowered(
-            definition, self.pool, tuple(self.pool.slots), tuple(made),
-            tuple(self.predicate(p) for p in definition.invariants if p.kind == "state"),
-            tuple(self.predicate(p) for p in definition.witnesses),
-            tuple(self.predicate(p) for p in definition.terminals),
-            tuple(silent),
-        )  # fmt: skip
+        return made, silent
 
     # --- states
 
@@ -267,10 +286,10 @@ class _Lowering:
 
     # --- actions
 
-    def instance(self, action: Action, label: Label, number: int) -> Instance:
+    def instance(self, action: Action, label: Label, number: int, edited: Edited) -> Instance:
         """One label, its method run symbolically from the state before."""
         before = SymbolicState(dict(self.before.cells))
-        run = Statements(self.pool, self.definition, before, without=self.without)
+        run = Statements(self.pool, self.definition, before, edited=edited)
         arguments: list[Value] = [
             Inst(run.state),
             *(constant(self.pool, a) for a in (*action.constants, *label.arguments)),

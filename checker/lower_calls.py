@@ -133,7 +133,7 @@ class Calls(Loops, ABC):
         node: ast.AST | None = None,
     ) -> Value:
         """The function's answer for these arguments."""
-        tree = function_node(function)
+        tree = self.edited.get(function) or function_node(function)
         names = [argument.arg for argument in tree.args.args]
         locals_ = dict(zip(names, arguments, strict=False)) | keywords
         defaults = function.__defaults__ or ()
@@ -193,10 +193,9 @@ class Calls(Loops, ABC):
     def word_require(self, node: ast.Call) -> Value:
         """Each conjunct is a guard of its own; those after one that is never true are not looked at."""
         for part in conjuncts(node.args[0]):
-            if not self.left_out(part):
-                self.require(self.test(part), part)
-                if self.impossible:
-                    break
+            self.require(self.test(part), part)
+            if self.impossible:
+                break
         return constant(self.pool, None)
 
     def word_bound(self, node: ast.Call) -> Value:
@@ -204,13 +203,12 @@ class Calls(Loops, ABC):
         return constant(self.pool, None)
 
     def word_disabled(self, node: ast.Call) -> Value:
-        if not self.left_out(node):
-            self.require(self.pool.false, node)
+        self.require(self.pool.false, node)
         return constant(self.pool, None)
 
     def word_given(self, node: ast.Call) -> Value:
         value = self.value(node.args[0])
-        if not isinstance(value, Option) or self.left_out(node):
+        if not isinstance(value, Option):
             return value
         self.require(value.present, node)
         return value.inner if value.inner is not None else value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +16,8 @@ from falsework.lower_values import Inst, Items, Mismatch, Num, Option, SymbolicS
 
 Site = tuple[Place, int]
 """Where a conjunct of a guard stands: its place and its column."""
+Edited = Mapping[Callable[..., Any], ast.FunctionDef]
+"""Methods whose body is another than their source's: a mutant."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Context:
         definition: Definition,
         state: SymbolicState,
         facts: Facts | None = None,
-        without: Site | None = None,
+        edited: Edited | None = None,
     ) -> None:
         self.pool = pool
         self.definition = definition
@@ -79,7 +81,7 @@ class Context:
         )  # what a way answers that no enabled step goes
         self.impossible = False  # the guard just lowered is never true here
         self.judging = False  # an invariant is being lowered: true premises are counted
-        self.without = without  # the conjunct that is taken out of the guards
+        self.edited = edited or {}
 
     # --- places and refusals
 
@@ -99,10 +101,6 @@ class Context:
         return self.refuse(
             node, "P005", f"{ast.unparse(node)}: {problem}", "values of one kind in every case"
         )
-
-    def left_out(self, node: ast.expr) -> bool:
-        """Whether this is the conjunct that the mutant being lowered is without."""
-        return self.without is not None and (self.place(node), node.col_offset) == self.without
 
     # --- paths
 

@@ -17,7 +17,7 @@ from falsework.errors import Place, Refused
 from falsework.graph import Reached, reached
 from falsework.language import deadlock
 from falsework.lower_context import Site
-from falsework.mutate import mutants
+from falsework.mutate_operators import mutants
 from falsework.report_reason import deciding_part
 from falsework.state import State
 from falsework.trace import Label, instances
@@ -66,7 +66,7 @@ class Profile:
 
     def count_guards(self, decided: Mapping[Site, int]) -> None:
         """Lays what was decided at each site to the conjunct that stands there."""
-        known = {mutant.site: mutant for mutant in mutants(self.definition)}
+        known = {mutant.site: mutant for mutant in mutants(self.definition, ("guard",))}
         self.guards = [GuardPart(m.text, m.place, decided.get(site, 0)) for site, m in known.items()]
         self.unexplained += sum(times for site, times in decided.items() if site not in known)
 

@@ -9,7 +9,7 @@ is run once for each combination of these, and the difference that it makes is k
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,6 +92,12 @@ def build(lowered: Lowered) -> Program:
         return _Builder(lowered).program()
 
 
+def step_functions(lowered: Lowered, chosen: Sequence[Instance]) -> list[tuple[int, Callable[[int], Any]]]:
+    """Each instance as a function of a word, with the bits that it reads: see `_Builder._step`."""
+    with deep():
+        return _Builder(lowered).steps(chosen)
+
+
 def weight(node: Node, known: dict[int, int] | None = None) -> int:
     """How many nodes the expression has, each mention counted."""
     if node.op in ("const", "slot", "table"):
@@ -154,6 +160,12 @@ class _Builder:
         file = f"<program of {self.lowered.definition.name}>"
         exec(compile(text, file, "exec"), self.names)  # noqa: S102  our own printed text
         return self._bind(made, premises, text)
+
+    def steps(self, chosen: Sequence[Instance]) -> list[tuple[int, Callable[[int], Any]]]:
+        text = "\n".join(self._step(f"step{number}", one) for number, one in enumerate(chosen))
+        self.names |= {name: table for table, name in self.printer.tables.items()}
+        exec(compile(text, f"<steps of {self.lowered.definition.name}>", "exec"), self.names)  # noqa: S102
+        return [(self._reads(one), self.names[f"step{number}"]) for number, one in enumerate(chosen)]
 
     def _bind(self, made: list[Made], premises: list[tuple[PremiseKey, str]], text: str) -> Program:
         names = self.names

@@ -7,13 +7,18 @@ from falsework.language import (
     Length,
     Map,
     Model,
+    Record,
     Seq,
+    Set,
     Upto,
     action,
+    configuration,
     disabled,
     given,
     initial,
     invariant,
+    reachable,
+    replace,
     require,
     terminal,
 )
@@ -238,3 +243,89 @@ class Steeper(Stairs):
 
     def below(self, step: int) -> bool:
         return True
+
+
+class Parcel(Record):
+    """What is under way: how many stops it has made, and whether it was opened."""
+
+    stops: Annotated[int, Upto("3")] = 0
+    opened: bool = False
+
+
+class Post(Model):
+    """A parcel makes two stops at most, and is opened at the second."""
+
+    CELLS: ClassVar[int] = 2
+
+    parcel: Parcel | None = None
+    kept: Set[Cell] = Set()
+
+    @action
+    def send(self) -> None:
+        require(self.parcel is None)
+        self.parcel = Parcel(stops=0)
+
+    @action
+    def stop(self) -> None:
+        parcel = given(self.parcel)
+        require(parcel.stops < 2)
+        opened = parcel.stops == 1
+        self.parcel = replace(parcel, stops=parcel.stops + 1, opened=opened)
+
+    @action
+    def keep(self, cell: Cell) -> None:
+        parcel = given(self.parcel)
+        require(parcel.opened and cell not in self.kept)
+        self.kept.add(cell)
+        self.parcel = None
+
+    @action
+    def lose(self) -> None:
+        """Nobody asks that a parcel may be lost."""
+        require(self.parcel is not None)
+        self.parcel = None
+
+    @invariant
+    def it_is_opened_at_the_second_stop(self) -> bool:
+        return self.parcel is None or self.parcel.opened == (self.parcel.stops == 2)
+
+    @reachable
+    def everything_is_kept(self) -> bool:
+        return len(self.kept) == 2
+
+
+@configuration(holds=True)
+class OneCell(Shelf):
+    """A shelf with one cell."""
+
+    CELLS = 1
+
+
+class Wide(Model):
+    """Counts round, in a configuration further than one looks."""
+
+    TOP: ClassVar[int] = 9
+
+    at: Annotated[int, Upto("TOP")] = 0
+
+    @action
+    def go(self) -> None:
+        self.at = (self.at + 1) % (self.TOP + 1)
+
+    @invariant(on=go)
+    def it_goes(self, before: "Wide") -> bool:
+        return self.at != before.at
+
+
+@configuration(holds=True)
+class Wider(Wide):
+    """Too far."""
+
+    TOP = 999
+
+
+@configuration(holds=True)
+class Narrow(Wide):
+    """Nearer."""
+
+    TOP = 3

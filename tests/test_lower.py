@@ -10,7 +10,8 @@ import pytest
 
 from bad_model import module_of
 from falsework.definition import definition_of
-from falsework.lower import lower, lower_without
+from falsework.lower import lower, lower_edited
+from falsework.mutate_operators import mutants
 
 HEAD = """from enum import Enum
 from typing import Annotated, ClassVar, Self
@@ -107,8 +108,9 @@ def test_a_conjunct_taken_out_is_gone_from_every_instance(tmp_path: Path) -> Non
     definition = definition_of(module_of(tmp_path / "model.py", HEAD + body, "lowered_without").M)
     guards = [[g for g in i.guards if g.kind == "require"] for i in lower(definition).instances]
     assert [len(mine) for mine in guards] == [2, 2, 2]
-    site = (guards[0][0].place, 16)  # the column of self.x < 2
-    text = lower_without(definition, site).text()
+    mutant = mutants(definition, ("guard",))[0]
+    assert mutant.text == "self.x < 2"
+    text = lower_edited(definition, {mutant.function: mutant.tree}, mutant.actions).text()
     assert "(x in {0,1})" in lower(definition).text()
     assert "(x in {0,1})" not in text
     assert text.count("require (y in") == 3

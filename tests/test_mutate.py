@@ -18,12 +18,14 @@ from falsework.errors import InputError
 from falsework.explore import explore
 from falsework.fast import Search, fast
 from falsework.language import Model, deadlock, values_stay_in_domain
-from falsework.lower import lower_without
+from falsework.lower import Lowered, lower_edited
 from falsework.models.classics.alternating_bit import AlternatingBit
 from falsework.models.classics.peterson import Peterson
 from falsework.models.classics.two_phase_commit import TwoPhaseCommit
 from falsework.models.lease import Lease
-from falsework.mutate import Mutant, Notice, Outcome, _Walk, kill, mutants, outcomes
+from falsework.mutate import DEFAULT_BOUNDS, Outcome, kill, outcomes
+from falsework.mutate_operators import Mutant, mutants
+from falsework.mutate_walk import Walk
 from falsework.program import build
 from falsework.report_mutate import mutants_text
 from falsework.source import expression_text
@@ -35,9 +37,18 @@ EVERY = Bounds(every=True)
 MODELS = "tests/models_to_mutate.py"
 
 
-def noticed(model: type[Model]) -> dict[str, list[tuple[str, int]]]:
+def guards_of(model: type[Model], bounds: Bounds = DEFAULT_BOUNDS) -> list[Outcome]:
+    """What becomes of each guard that is left out."""
+    return list(outcomes(definition_of(model), bounds, ("guard",)))
+
+
+def without_guard(definition: Definition, mutant: Mutant) -> Lowered:
+    return lower_edited(definition, {mutant.function: mutant.tree}, mutant.actions)
+
+
+def noticed(model: type[Model]) -> dict[str, list[tuple[str, int | None]]]:
     """For each conjunct, by its text and where that is not one of a kind by its method, what notices it."""
-    found = outcomes(definition_of(model))
+    found = guards_of(model)
     texts = [outcome.mutant.text for outcome in found]
     named = {
         o.mutant.text if texts.count(o.mutant.text) == 1 else f"{o.mutant.method}: {o.mutant.text}": [
@@ -50,7 +61,7 @@ def noticed(model: type[Model]) -> dict[str, list[tuple[str, int]]]:
 
 
 def outcome_of(model: type[Model], method: str, text: str) -> Outcome:
-    named = {(o.mutant.method, o.mutant.text): o for o in outcomes(definition_of(model))}
+    named = {(o.mutant.method, o.mutant.text): o for o in guards_of(model)}
     return named[method, text]
 
 
@@ -58,8 +69,8 @@ def outcome_of(model: type[Model], method: str, text: str) -> Outcome:
 
 
 def test_no_guard_of_the_lease_can_be_left_out(golden: Callable[[str, str], None]) -> None:
-    found = outcomes(definition_of(Lease))
-    text = mutants_text(definition_of(Lease), "", found)
+    found = guards_of(Lease)
+    text = mutants_text(definition_of(Lease), "", found, verbose=True)
     print(text)  # noqa: T201  shown with -s: the table is what was asked for
     golden("mutate/lease", text + "\n")
     assert [o.mutant.method for o in found] == ["ask", "poll", "try_take", "release", "admit", "pass_time"]
@@ -67,9 +78,11 @@ def test_no_guard_of_the_lease_can_be_left_out(golden: Callable[[str, str], None
 
 
 def test_the_command_says_the_same_of_the_lease() -> None:
-    said = falsework("mutate", "lease")
+    said = falsework("mutate", "lease", "--operator", "guard")
     assert said.code == 0
-    assert said.out.startswith("KILLED  Lease  WORKERS=2 LEASE=3 ALLOWANCE=1 LAG=0   6 guard conjuncts")
+    assert said.out.startswith(
+        "KILLED  Lease  WORKERS=2 LEASE=3 ALLOWANCE=1 LAG=0   6 mutants · 6 add steps: 6"
+    )
 
 
 # --- the same on the class, its source without the conjunct ---------------------------------------------
@@ -125,7 +138,7 @@ def counted(tally: Tally) -> dict[str, object]:
 
 def is_the_same_on_the_class(model: type[Model], mutant: Mutant, found: Tally) -> None:
     definition = definition_of(model)
-    search = Search(definition, EVERY, build(lower_without(definition, mutant.site)))
+    search = Search(definition, EVERY, build(without_guard(definition, mutant)))
     search.sweep()
     notices = {n.name: n.steps for n in kill(definition, mutant, EVERY).notices}
     if found.fault is not None:
@@ -137,24 +150,24 @@ def is_the_same_on_the_class(model: type[Model], mutant: Mutant, found: Tally) -
 
 @pytest.mark.parametrize("model", [Lease, TwoPhaseCommit, Peterson, AlternatingBit])
 def test_cut_out_of_the_source_each_conjunct_does_the_same(model: type[Model], tmp_path: Path) -> None:
-    for mutant in mutants(definition_of(model)):
+    for mutant in mutants(definition_of(model), ("guard",)):
         is_the_same_on_the_class(model, mutant, fast(of_the_class(model, mutant, tmp_path), EVERY))
 
 
 @pytest.mark.parametrize("method", ["ask", "admit"])
 def test_the_reference_search_agrees_without_a_guard_of_the_lease(method: str, tmp_path: Path) -> None:
-    (mutant,) = [m for m in mutants(definition_of(Lease)) if m.method == method]
+    (mutant,) = [m for m in mutants(definition_of(Lease), ("guard",)) if m.method == method]
     is_the_same_on_the_class(Lease, mutant, explore(of_the_class(Lease, mutant, tmp_path), EVERY))
 
 
 @pytest.mark.parametrize("model", [small.Door, small.Stairs, small.Shelf, small.Start])
 def test_the_reference_search_agrees_without_a_guard(model: type[Model], tmp_path: Path) -> None:
-    for mutant in mutants(definition_of(model)):
+    for mutant in mutants(definition_of(model), ("guard",)):
         is_the_same_on_the_class(model, mutant, explore(of_the_class(model, mutant, tmp_path), EVERY))
 
 
 def test_a_trace_to_a_mutant_ends_where_the_class_without_the_guard_breaks(tmp_path: Path) -> None:
-    for outcome in outcomes(definition_of(Lease)):
+    for outcome in guards_of(Lease):
         cut = fast(of_the_class(Lease, outcome.mutant, tmp_path), EVERY)
         trace = cut.fault.trace if cut.fault else cut.violations[outcome.notices[0].name].trace
         assert [str(label) for label in outcome.trace] == [str(label) for label in trace.steps]
@@ -165,8 +178,8 @@ def test_without_a_guard_no_witness_is_lost_and_no_action_falls_silent() -> None
     for model in (Lease, TwoPhaseCommit, Peterson):
         definition = definition_of(model)
         whole = fast(definition, EVERY)
-        for mutant in mutants(definition):
-            search = Search(definition, EVERY, build(lower_without(definition, mutant.site)))
+        for mutant in mutants(definition, ("guard",)):
+            search = Search(definition, EVERY, build(without_guard(definition, mutant)))
             search.sweep()
             if not any(notice.cause == "fault" for notice in kill(definition, mutant).notices):
                 assert search.tally.states >= whole.states
@@ -206,9 +219,11 @@ def test_stairs_without_a_guard() -> None:
     decorative = outcome_of(small.Stairs, "rise", "self.level < 3")
     assert decorative.text == "the same states and transitions: it decides nothing here"
     missing = outcome_of(small.Stairs, "switch", "self.level > 0")
-    assert missing.text == "+2 transitions, all to known states, and no invariant of a step is false of them"
+    told = "switch() added, +2 transitions, all to known states, and no invariant of a step is false of them"
+    assert missing.text == told
     assert [(o.new_states, o.new_steps) for o in (decorative, missing)] == [(0, 0), (0, 2)]
-    assert (missing.cause, missing.decided, missing.killed) == ("survived", True, False)
+    assert (missing.cause, missing.kind, missing.killed) == ("survived", "additive", False)
+    assert (decorative.cause, decorative.kind) == ("equivalent", "equivalent")
 
 
 def test_what_the_model_breaks_by_itself_kills_nothing() -> None:
@@ -245,25 +260,25 @@ def test_the_guard_that_a_twin_inherits_is_left_out_of_the_twin() -> None:
 
 def test_a_score_is_never_rounded_up() -> None:
     killed = outcome_of(small.Stairs, "rise", "self.below(2)")
-    survivor = outcome_of(small.Stairs, "rise", "self.level < 3")
+    survivor = outcome_of(small.Stairs, "switch", "self.level > 0")
     text = mutants_text(definition_of(small.Stairs), "", [killed] * 299 + [survivor])
-    assert text.partition("\n")[0].endswith("by itself · 299 killed · score 99%")
+    assert text.partition("\n")[0].endswith("300 mutants · 300 add steps: 299 killed, score 99%")
 
 
 # --- no false green -------------------------------------------------------------------------------------
 
 
 def test_a_mutant_that_cannot_be_lowered_is_not_decided() -> None:
-    (outcome,) = outcomes(definition_of(small.Off))
+    (outcome,) = guards_of(small.Off)
     assert (outcome.cause, outcome.killed) == ("undecided", False)
     assert outcome.text.startswith("cannot be lowered: P001 the statement while self.level < 3:")
 
 
 def test_a_mutant_that_is_too_large_is_not_decided() -> None:
-    (outcome,) = outcomes(definition_of(small.Sum), Bounds(max_states=1_000, every=True))
+    (outcome,) = guards_of(small.Sum, Bounds(max_states=1_000, every=True))
     assert (outcome.cause, outcome.text) == ("undecided", "stopped by max-states 1,000")
-    (decided,) = outcomes(definition_of(small.Sum))
-    assert decided.text.startswith("+9,900 states, ")
+    (decided,) = guards_of(small.Sum)
+    assert decided.text.startswith("other() added, +9,900 states, ")
     assert decided.new_states == 9_900
 
 
@@ -275,25 +290,25 @@ def test_a_model_that_gives_nothing_to_compare_with_is_an_error(
     model: type[Model], bounds: Bounds, told: str
 ) -> None:
     with pytest.raises(InputError, match=told):
-        outcomes(definition_of(model), bounds)
+        guards_of(model, bounds)
 
 
 def test_what_the_expressions_do_not_confirm_is_an_error_of_its_own() -> None:
     definition = definition_of(small.Stairs)
-    mutant = next(m for m in mutants(definition) if m.text == "self.below(2)")
-    lowered = lower_without(definition, mutant.site)
+    mutant = next(m for m in mutants(definition, ("guard",)) if m.text == "self.below(2)")
+    lowered = without_guard(definition, mutant)
     search = Search(definition, EVERY, build(lowered))
     search.sweep()
     search.found["nobody_stands_on_the_top"].states = set(search.levels[1])
     with pytest.raises(RuntimeError, match="do not"):
-        _Walk(lowered, search).to(Notice("invariant", "nobody_stands_on_the_top", 1))
+        Walk(lowered, search).to("nobody_stands_on_the_top", 1)
 
 
 @pytest.mark.parametrize("model, code", [
     ("Stairs", 10), ("Off", 12), ("Unguarded", 11), ("Faulty", 13), ("Start", 0),
 ])  # fmt: skip
 def test_the_exit_code_of(model: str, code: int, golden: Callable[[str, str], None]) -> None:
-    said = falsework("mutate", f"{MODELS}:{model}")
+    said = falsework("mutate", f"{MODELS}:{model}", "--operator", "guard", "--verbose")
     golden(f"mutate/{model.lower()}", said.all)
     assert said.code == code
 

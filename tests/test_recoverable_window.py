@@ -14,12 +14,10 @@ from falsework.fast import Search, fast
 from falsework.language import Model, require
 from falsework.lower import lower
 from falsework.models.recoverable_invocation.window import (
-    Act,
     ClosureWindow,
     CountedAsTicks,
     CountedFromTheStart,
     FencedAndNotCommitted,
-    Holder,
     LongInvocations,
     Main,
     Reported,
@@ -27,6 +25,7 @@ from falsework.models.recoverable_invocation.window import (
     SlipsOrDies,
 )
 from falsework.models.recoverable_invocation.window_figures import Counted
+from falsework.models.recoverable_invocation.window_runs import Act, Holder
 from falsework.naming import configurations_of, setting, twins_of, with_constants
 from falsework.program import build
 from falsework.state import live
@@ -201,7 +200,7 @@ def test_whoever_may_surface_may_not_die() -> None:
 # --- the engines, and the twins -------------------------------------------------------------------
 
 
-QUICK = (FencedAndNotCommitted, CountedAsTicks, CountedFromTheStart, Reported, SlipsOrDies)
+QUICK = (CountedAsTicks,)
 TWO_ACTS = (Main, SizedForOne)
 
 

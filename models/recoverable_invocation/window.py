@@ -1,247 +1,17 @@
-"""The window: acts whose invocations died, runs at a cadence, and how old an act grows before it is closed.
+"""The window: how old an act whose invocation died may grow before the sweep has closed its account.
 
-Only orphans are here: what an invocation closes by itself needs no window. A holder in the way is an Open of
-the same act that died or stalls (it holds for the completion bound), an operator, or a run that died (for the
-sweep's lease). A run reads the clock once, when it starts; all else is true time, kept as ages and what is
-left, so that a verdict holds for all time. Left out: what is written, and by whom (see race and records).
+The runs and whoever is in their way are in window_runs, the figures and the edges in window_figures.
 """
 
-from enum import Enum
-from typing import Annotated, ClassVar, Self
+from typing import Self
 
-from falsework.language import (
-    Below,
-    Between,
-    Countdown,
-    Elapsed,
-    Map,
-    Record,
-    action,
-    configuration,
-    count,
-    elapse,
-    fault,
-    given,
-    internal,
-    invariant,
-    reachable,
-    replace,
-    require,
-    tick,
-)
-from falsework.models.recoverable_invocation.window_figures import LEASE, RUN, WINDOW, Counted, Figures
-
-Listing = Enum("Listing", "LEFT KEPT RIPE")  # RIPE: past the abandon edge, as the run's reading says
-Holder = Enum("Holder", "OPEN OPERATOR")
-
-Act = Annotated[int, Below("ACTS")]
-Held = Annotated[int, Countdown(LEASE)]
-Offset = Annotated[int, Between("-ALLOWANCE", "ALLOWANCE")]
+from falsework.language import configuration, invariant, reachable
+from falsework.models.recoverable_invocation.window_figures import Counted
+from falsework.models.recoverable_invocation.window_runs import Act, Holder, Intent, Listing, Offset, Runs
 
 
-class Intent(Record):
-    """An act whose account is owed: its age, and what the run in flight has listed it as."""
-
-    age: Annotated[int, Elapsed(f"{WINDOW} + {RUN} + CADENCE + BEYOND")] = 0
-    listing: Listing = Listing.LEFT
-    at_risk: bool = False  # whether the run will surface it, if it is still open at the run's end
-    crossed: bool = False  # whether a run was in flight, without it, when it crossed its edge
-    died: bool = False  # whether a run has died since it was recorded
-    slipped: bool = False  # whether somebody slipped in before a run that waited for it
-
-
-class Run(Record):
-    """A run in flight: how long it has lasted, and the act that it waits for or closes."""
-
-    spent: Annotated[int, Elapsed(f"{RUN} + {LEASE} + CLOSURE + BEYOND + 1")] = 0
-    at: Act | None = None
-    closing: bool = False
-    left: Held = 0  # of the wait, or of the closure
-    lands: bool = False  # whether it listed anything that it may land
-
-
-class ClosureWindow(Figures):
+class ClosureWindow(Runs):
     """Every orphan is closed inside the compensation window, a tick before the closed form at the latest."""
-
-    REPORT_ONLY: ClassVar[bool] = False  # no service identity: a run surfaces what is at risk
-    ANY_RUN_DIES: ClassVar[bool] = True  # once in an act's life; else no run that is to surface something
-    SLIPS: ClassVar[bool] = False  # once in an act's life, somebody takes what a run has waited for
-    BOTH: ClassVar[bool] = False  # a death and a slip in the life of one act
-    BEYOND: ClassVar[int] = 0  # how much longer than its bound a run lasts that lands nothing
-
-    acts: Map[Act, Intent | None] = Map(None)
-    held: Map[Act, Held] = Map(0)  # what is left of the section's lease, whoever has it
-    run: Run | None = None
-    due: Annotated[int, Countdown("CADENCE + CADENCE")] = 0  # until the next run is due
-
-    # What a run reads and decides.
-
-    def listed(self, reading: int) -> Listing:
-        if not self.keeps(reading):
-            return Listing.LEFT
-        return Listing.RIPE if self.ripe(reading) else Listing.KEPT
-
-    def lands(self, listing: Listing) -> bool:
-        """Whether the examination of an act so listed ends with a closing record."""
-        if self.REPORT_ONLY:
-            return False
-        return listing is Listing.RIPE if self.FENCED else listing is not Listing.LEFT
-
-    def waits(self) -> bool:
-        return True
-
-    def may_start(self) -> bool:
-        """A restart may start a run before it is due; a scheduler's tick comes when it comes."""
-        return self.run is None and (self.due == 0 or self.CADENCE_COUNTED is not Counted.AS_TICKS)
-
-    def rests(self) -> int:
-        """After a run has ended: how long until the next is due."""
-        return self.CADENCE if self.CADENCE_COUNTED is Counted.FROM_THE_END else self.due
-
-    def rests_after_a_death(self) -> int:
-        return self.rests()
-
-    def may_die(self) -> bool:
-        """The budget: one dead run in the life of an act."""
-        return all(intent is None or not intent.died for intent in self.acts.values())
-
-    def may_slip(self, intent: Intent) -> bool:
-        return self.SLIPS and not intent.slipped and (self.BOTH or not intent.died)
-
-    # The others.
-
-    @action(source="Invariant 4.1")
-    def orphan(self, act: Act) -> None:
-        """An intent is recorded, and its invocation dies with the section held."""
-        require(self.acts[act] is None)
-        self.acts[act] = Intent()
-        self.held[act] = self.COMPLETION_BOUND
-
-    @fault(source="act section 14")
-    def hold(self, act: Act, holder: Holder) -> None:
-        """Another holder of the section, which does not let go; a run that waits comes first."""
-        intent = given(self.acts[act])
-        require(self.held[act] == 0)
-        waited_for = self.run is not None and self.run.at == act
-        require(not waited_for or self.may_slip(intent))
-        self.acts[act] = replace(intent, slipped=intent.slipped or waited_for)
-        self.held[act] = self.COMPLETION_BOUND if holder is Holder.OPEN else self.sweep_lease()
-
-    # The runs.
-
-    @action(source=("reconcile step 1.2", "reconcile step 1.3", "Primitive policy 18"))
-    def begin(self, offset: Offset) -> None:
-        """A run reads the clock, which is that far from true time, and lists what it will examine."""
-        require(self.may_start())
-        lands = False
-        for act in self.acts:
-            intent = self.acts[act]
-            if intent is not None:
-                reading = intent.age + offset
-                listing = self.listed(reading)
-                at_risk = self.REPORT_ONLY and reading >= self.threshold()
-                self.acts[act] = replace(intent, listing=listing, at_risk=at_risk)
-                lands = lands or self.lands(listing)
-        self.run = Run(lands=lands)
-        self.due = 0 if self.CADENCE_COUNTED is Counted.FROM_THE_END else self.CADENCE
-
-    @internal(source=("reconcile step 2.1", "reconcile step 2.2"))
-    def examine(self, act: Act) -> None:
-        """The run takes the section, or waits as long as whoever has it may have it."""
-        run = given(self.run)
-        intent = given(self.acts[act])
-        require(run.at is None and intent.listing is not Listing.LEFT)
-        if self.held[act] == 0:
-            self.enter(run, act)
-        elif self.waits():
-            self.run = replace(run, at=act, closing=False, left=self.held[act])
-        else:
-            self.acts[act] = replace(intent, listing=Listing.LEFT)
-
-    @internal(source=("act section 11", "reconcile step 2.2", "reconcile step 2.3"))
-    def take(self) -> None:
-        """The wait is over: the section is free, or somebody slipped in, and the next run sees to the act."""
-        run = given(self.run)
-        act = given(run.at)
-        intent = given(self.acts[act])
-        require(not run.closing)
-        if self.held[act] == 0:
-            self.enter(run, act)
-        else:
-            require(run.left == 0)
-            self.acts[act] = replace(intent, listing=Listing.LEFT)
-            self.run = replace(run, at=None)
-
-    def enter(self, run: Run, act: Act) -> None:
-        self.held[act] = self.sweep_lease()
-        self.run = replace(run, at=act, closing=True, left=self.CLOSURE)
-
-    @internal(source=("act section 12", "reconcile step 3.4", "reconcile step 3.6a", "reconcile 2c"))
-    def finish(self) -> None:
-        """The closure lands, or nothing may be written; the section is free."""
-        run = given(self.run)
-        act = given(run.at)
-        intent = given(self.acts[act])
-        require(run.closing)
-        self.held[act] = 0
-        self.acts[act] = None if self.lands(intent.listing) else replace(intent, listing=Listing.LEFT)
-        self.run = replace(run, at=None, closing=False, left=0)
-
-    @action(source=("reconcile step 5.1", "reconcile 2e"))
-    def end(self) -> None:
-        """All that was listed was examined; what is at risk is surfaced, and an operator will close it."""
-        run = given(self.run)
-        require(run.at is None and self.unexamined() == 0)
-        for act in self.acts:
-            intent = self.acts[act]
-            if intent is not None:
-                surfaced = self.REPORT_ONLY and intent.at_risk
-                self.acts[act] = None if surfaced else replace(intent, at_risk=False)
-                self.held[act] = 0 if surfaced else self.held[act]
-        self.run = None
-        self.due = self.rests()
-
-    @fault
-    def die(self) -> None:
-        """A run dies; the section that it holds stays held until the lease ends."""
-        require(self.run is not None and self.may_die())
-        require(self.ANY_RUN_DIES or all(i is None or not i.at_risk for i in self.acts.values()))
-        require(self.BOTH or all(i is None or not i.slipped for i in self.acts.values()))
-        for act in self.acts:
-            intent = self.acts[act]
-            if intent is not None:
-                self.acts[act] = replace(intent, listing=Listing.LEFT, at_risk=False, died=True)
-        self.run = None
-        self.due = self.rests_after_a_death()
-
-    # Time.
-
-    def unexamined(self) -> int:
-        return count(
-            intent is not None and intent.listing is not Listing.LEFT for intent in self.acts.values()
-        )
-
-    def longest(self, run: Run) -> int:
-        return self.run_bound if run.lands else self.run_bound + self.BEYOND
-
-    def is_urgent(self, run: Run) -> bool:
-        """Waiting and closing take their time; else a run dallies as far as its bound allows."""
-        if run.at is not None and (run.closing or run.left > 0):
-            return run.left == 0
-        waited = 0 if run.at is None else self.run_floor() - self.CLOSURE
-        return run.spent + 1 + self.unexamined() * self.run_floor() - waited > self.longest(run)
-
-    @tick
-    def pass_time(self) -> None:
-        run = self.run
-        require(self.due > 0 if run is None else not self.is_urgent(run))
-        elapse(self)
-        if self.due == 0 and run is not None and self.CADENCE_COUNTED is Counted.AS_TICKS:
-            self.due = self.CADENCE  # a tick beside a run in flight starts nothing
-        for act in self.acts:
-            intent = self.acts[act]
-            if intent is not None and run is not None and intent.age == self.last_edge():
-                self.acts[act] = replace(intent, crossed=not self.lands(intent.listing))
 
     # How old an act may grow.
 
@@ -279,29 +49,29 @@ class ClosureWindow(Figures):
             intent is None or intent.age <= self.window for intent in self.acts.values()
         )
 
-    @invariant(on=finish, source="Instance start 4")
+    @invariant(on=Runs.finish, source="Instance start 4")
     def no_orphan_lands_later_than_the_worst_closure(self, before: Self) -> bool:
         return all(
             intent is None or self.acts[act] is not None or intent.age <= self.worst(intent)
             for act, intent in before.acts.items()
         )
 
-    @invariant(on=finish, source=("run bound 1", "Instance start 7"))
+    @invariant(on=Runs.finish, source=("run bound 1", "Instance start 7"))
     def a_run_lands_inside_its_bound(self, before: Self) -> bool:
         return before.run is None or not before.run.lands or before.run.spent <= before.run_bound
 
-    @invariant(on=begin, source="Invariant 7.1")
+    @invariant(on=Runs.begin, source="Invariant 7.1")
     def no_run_lists_an_act_in_flight(self) -> bool:
         return all(
             intent is None or intent.listing is Listing.LEFT or intent.age >= self.COMPLETION_BOUND
             for intent in self.acts.values()
         )
 
-    @invariant(on=begin, source="run bound 1")
+    @invariant(on=Runs.begin, source="run bound 1")
     def no_run_starts_beside_another(self, before: Self) -> bool:
         return before.run is None
 
-    @invariant(on=finish, source=("Allowance 12", "Invariant 5.7", "commit 13a"))
+    @invariant(on=Runs.finish, source=("Allowance 12", "Invariant 5.7", "commit 13a"))
     def nothing_is_abandoned_short_of_its_edge(self, before: Self) -> bool:
         return all(
             intent is None or self.acts[act] is not None or not self.FENCED or intent.listing is Listing.RIPE
@@ -311,7 +81,61 @@ class ClosureWindow(Figures):
     @invariant(source="act section 12")
     def a_run_closes_under_the_section(self) -> bool:
         run = self.run
-        return run is None or run.at is None or not run.closing or self.held[run.at] >= run.left
+        if run is None or not run.closing:
+            return True
+        return run.at is not None and self.held[run.at] >= run.left
+
+    # What the runs and the holders keep to.
+
+    @invariant(on=Runs.orphan, source="act section 2")
+    def a_death_frees_no_section(self, act: Act) -> bool:
+        return self.held[act] == self.COMPLETION_BOUND
+
+    @invariant(on=Runs.hold, source="act section 1")
+    def nobody_takes_a_section_that_is_held(self, before: Self, act: Act) -> bool:
+        return before.held[act] == 0
+
+    @invariant(on=Runs.hold, source="act section 1")
+    def a_holder_holds_for_its_own_lease(self, act: Act, holder: Holder) -> bool:
+        lease = self.COMPLETION_BOUND if holder is Holder.OPEN else self.CLOSURE + self.WRITE
+        return self.held[act] == lease
+
+    @invariant(on=Runs.finish, source="reconcile step 4.4")
+    def a_run_lets_go_of_what_it_finished(self, before: Self) -> bool:
+        run, was = self.run, before.run
+        if run is None or was is None or was.at is None:
+            return False
+        return was.closing and self.held[was.at] == 0 and run.at is None and not run.closing and run.left == 0
+
+    @invariant(source="reconcile step 4.4")
+    def what_is_closed_is_held_by_nobody(self) -> bool:
+        return all(intent is not None or self.held[act] == 0 for act, intent in self.acts.items())
+
+    @invariant(source="reconcile step 1.1")
+    def a_list_ends_with_its_run(self) -> bool:
+        return self.run is not None or self.unexamined() == 0
+
+    @invariant(on=Runs.die)
+    def nobody_dies_but_a_run(self, before: Self) -> bool:
+        return before.run is not None
+
+    @invariant(on=Runs.begin, source="reconcile step 5.1")
+    def what_is_at_risk_is_listed_so(self, offset: Offset) -> bool:
+        threshold = self.window - 2 * self.run_bound - self.CADENCE - self.ALLOWANCE
+        return not self.REPORT_ONLY or all(
+            intent is None or intent.at_risk == (intent.age + offset >= threshold)
+            for intent in self.acts.values()
+        )
+
+    @invariant(on=Runs.begin, source="run bound 1")
+    def a_scheduled_run_starts_at_its_tick(self, before: Self) -> bool:
+        return self.CADENCE_COUNTED is not Counted.AS_TICKS or before.due == 0
+
+    @invariant(on=Runs.pass_time)
+    def ticks_are_a_cadence_apart(self, before: Self) -> bool:
+        if self.CADENCE_COUNTED is not Counted.AS_TICKS or before.due != 1:
+            return True
+        return self.due == (0 if self.run is None else self.CADENCE)
 
     @reachable
     def idle_at_the_edge_and_no_death(self) -> bool:

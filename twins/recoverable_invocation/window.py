@@ -5,14 +5,13 @@ Step counts: every unit of time is a step, and each run adds its beginning, its 
 
 from falsework.language import replace, twin
 from falsework.models.recoverable_invocation.window import (
-    Act,
     ClosureWindow,
+    CountedAsTicks,
     FencedAndNotCommitted,
-    Listing,
     LongInvocations,
     Reported,
-    Run,
 )
+from falsework.models.recoverable_invocation.window_runs import Act, Holder, Intent, Listing, Run
 
 CLOSED = ClosureWindow.every_orphan_is_closed_inside_its_window
 WORST = ClosureWindow.no_orphan_lands_later_than_the_worst_closure
@@ -104,7 +103,7 @@ class StartsBesideAnother(ClosureWindow):
         return True
 
 
-@twin(breaks={CLOSED: 35, WORST: 27}, source="Instance start 4")
+@twin(breaks={CLOSED: 35, WORST: 27, ClosureWindow.nobody_dies_but_a_run: 1}, source="Instance start 4")
 class RunsDieAgain(ClosureWindow):
     """A second run dies in the life of one act, which the budget does not cover."""
 
@@ -146,7 +145,7 @@ class ClosesWithoutTheSection(ClosureWindow):
 
 
 @twin(
-    breaks={ClosureWindow.every_orphan_is_reported_inside_its_window: 33},
+    breaks={ClosureWindow.what_is_at_risk_is_listed_so: 13},
     within=Reported,
     source="reconcile step 5.1",
 )
@@ -155,3 +154,113 @@ class SurfacesTooLate(ClosureWindow):
 
     def threshold(self) -> int:
         return self.window - self.run_bound - self.ALLOWANCE
+
+
+@twin(
+    breaks={
+        ClosureWindow.a_death_frees_no_section: 1,
+        ClosureWindow.idle_at_the_edge_and_no_death: None,
+        ClosureWindow.a_run_in_flight_at_the_edge: None,
+        ClosureWindow.idle_at_the_edge_and_a_death: None,
+        ClosureWindow.a_run_in_flight_at_the_edge_and_a_death: None,
+    },
+    source="act section 2",
+)
+class DeathFreesTheSection(ClosureWindow):
+    """A lost connection is taken for a death, and the section is free at once."""
+
+    def lease_of_the_dead(self) -> int:
+        return 0
+
+
+@twin(
+    breaks={
+        ClosureWindow.nobody_takes_a_section_that_is_held: 2,
+        ClosureWindow.idle_at_the_edge_and_no_death: None,
+        ClosureWindow.a_run_in_flight_at_the_edge: None,
+        ClosureWindow.idle_at_the_edge_and_a_death: None,
+        ClosureWindow.a_run_in_flight_at_the_edge_and_a_death: None,
+    },
+    source="act section 1",
+)
+class HostGrantsTwice(ClosureWindow):
+    """The host does not look whether somebody has the section."""
+
+    def is_free(self, act: Act) -> bool:
+        return True
+
+
+@twin(breaks={ClosureWindow.a_holder_holds_for_its_own_lease: 7}, within=LongInvocations)
+class OneLeaseForAll(ClosureWindow):
+    """Whoever takes the section has it for as long as an invocation."""
+
+    def lease_of(self, holder: Holder) -> int:
+        return self.COMPLETION_BOUND
+
+
+@twin(
+    breaks={
+        ClosureWindow.a_run_lets_go_of_what_it_finished: 8,
+        ClosureWindow.what_is_closed_is_held_by_nobody: 8,
+    },
+    source="reconcile step 4.4",
+)
+class KeepsTheSection(ClosureWindow):
+    """A run goes on to the next act with the section of the last one in its hands."""
+
+    def release(self, act: Act) -> None:
+        pass
+
+
+@twin(
+    breaks={
+        ClosureWindow.a_list_ends_with_its_run: 7,
+        ClosureWindow.idle_at_the_edge_and_a_death: None,
+        ClosureWindow.a_run_in_flight_at_the_edge_and_a_death: None,
+    },
+    source="reconcile step 1.1",
+)
+class ListOutlivesItsRun(ClosureWindow):
+    """What a run has listed is still there when it is dead."""
+
+    def unlisted(self, intent: Intent) -> Intent:
+        return intent
+
+
+@twin(
+    breaks={ClosureWindow.a_scheduled_run_starts_at_its_tick: 3}, within=CountedAsTicks, source="run bound 1"
+)
+class StartsBetweenTicks(ClosureWindow):
+    """The scheduler starts a run whenever none is in flight."""
+
+    def may_start(self) -> bool:
+        return self.run is None
+
+
+@twin(
+    breaks={
+        ClosureWindow.ticks_are_a_cadence_apart: 3,
+        ClosureWindow.idle_at_the_edge_and_no_death: None,
+        ClosureWindow.a_run_in_flight_at_the_edge: None,
+        ClosureWindow.idle_at_the_edge_and_a_death: None,
+        ClosureWindow.a_run_in_flight_at_the_edge_and_a_death: None,
+    },
+    within=CountedAsTicks,
+)
+class TickPutOff(ClosureWindow):
+    """A tick that found a run in flight is put off until a cadence after the next."""
+
+    def next_tick(self) -> int:
+        return self.CADENCE + self.CADENCE
+
+
+@twin(
+    breaks={ClosureWindow.every_orphan_is_reported_inside_its_window: 33},
+    within=Reported,
+    source="service identity 1b",
+)
+class SurfacesNothing(ClosureWindow):
+    """A run without a service identity examines, and tells nobody."""
+
+    def surfaces(self, intent: Intent) -> bool:
+        return False
