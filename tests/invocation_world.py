@@ -209,11 +209,11 @@ class World:
             self.folder = tempfile.TemporaryDirectory(prefix="falsework-invocation-", dir=in_memory())
             store = SqliteStore(Path(self.folder.name) / "journal.db", clock=self.clock)
         self.store = store
-        self.credentials = {actor: fresh_credential() for actor in ("admin", *ACTORS)}
+        self.credentials = {actor: fresh_credential() for actor in ("admin", *self.actors)}
         found(store, "admin", self.credentials["admin"])
         self.audit = AuditTrail(store)
         self.steward = Steward(self.audit, "admin", self.credentials["admin"])
-        for actor in ACTORS:
+        for actor in self.actors:
             assert isinstance(
                 self.steward.register(actor, public_key_of(self.credentials[actor])), trail.Recorded
             )
@@ -227,6 +227,11 @@ class World:
         self.pause: deque[Callable[[], object]] = deque()  # what happens before each write of the journal
         self.trail = ScriptedTrail(self.audit, self._paused)
         self.instance = self.node()
+
+    @property
+    def actors(self) -> tuple[str, ...]:
+        """Everybody who is registered; the last one is the sweep's identity."""
+        return ACTORS
 
     def _paused(self) -> None:
         if self.pause:
@@ -244,7 +249,7 @@ class World:
             ids=lambda: self.fresh(word),
             alerts=self.bell,
             probes={name: self.probe if kind.probe else None for name, kind in chosen.kinds.items()},
-            credentials=dict.fromkeys(chosen.kinds, self.credentials["ledger-reconciler"]),
+            credentials=dict.fromkeys(chosen.kinds, self.credentials[self.actors[-1]]),
             in_order=True,
         )
 

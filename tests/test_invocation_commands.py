@@ -19,6 +19,7 @@ from falsework.runtime.invocation.answers import Opened
 from falsework.runtime.invocation.deployment import read_deployment
 from falsework.runtime.invocation.host import hosted
 from falsework.runtime.invocation.log import JsonLines
+from falsework.runtime.trail import Data
 from invocation_world import START, HandClock, Waiter
 
 pytestmark = pytest.mark.slow
@@ -46,7 +47,7 @@ class Site:
     def disclosed(self, *, committed: bool) -> Opened:
         """An act whose process dies before it closes it, having committed or not."""
         at = self.clock.now()
-        data = {
+        data: Data = {
             "subject_ref": SUBSET.subject_ref,
             "recipient": SUBSET.recipient,
             "scope": SUBSET.scope,
