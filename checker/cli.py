@@ -36,7 +36,7 @@ BUILT_IN = {
     "graph": ("falsework.cli_graph", "the state graph as dot, mermaid or networkx json"),
     "export": ("falsework.cli_export", "the model in another tool's language: Promela, for SPIN"),
     "profile": ("falsework.cli_profile", "which variable explodes, which guard never decides"),
-    "mutate": ("falsework.cli_mutate", "each guard left out once: would anything notice?"),
+    "mutate": ("falsework.cli_mutate", "one small change at a time: would anything notice?"),
     "prove": ("falsework.cli_prove", "its obligations for all values of its figures, by z3"),
     "rules": ("falsework.cli_rules", "each rule of a specification: where it is carried, or why not"),
 }
