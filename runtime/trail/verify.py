@@ -137,7 +137,7 @@ class Walk:
 
     def _record(self, row: Row) -> None:
         """The record follows, is attested, keeps its payload or lost it lawfully, and has had its effect."""
-        entry, link, salt, payload = _entry(row)
+        entry, link, salt, payload = entry_of(row)
         seq = entry.sequence_number
         try:
             follows = seq > max(self._last, 0) and linked(self._before, entry) == link
@@ -248,7 +248,7 @@ class Walk:
                 )
 
 
-def _entry(row: Row) -> tuple[Entry, bytes, bytes | None, bytes | None]:
+def entry_of(row: Row) -> tuple[Entry, bytes, bytes | None, bytes | None]:
     """The entry of a row, its link, and its salt and payload."""
     match row:
         case (
