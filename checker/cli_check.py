@@ -109,16 +109,19 @@ def run(args: argparse.Namespace) -> int:
 
 def _with_states(found: Sequence[Target | Failure]) -> list[Target | Failure]:
     """Of several models those that have a state; one that is asked alone and has none is a Failure."""
-    silent = {
-        each.name: Failure(each.name, nothing_to_explore(definition_at(each), each.name))
-        for each in found
-        if isinstance(each, Target) and not definition_at(each).explorable
-    }
+    silent = [each for each in found if isinstance(each, Target) and _without_state(each)]
     if len(silent) == len(found):
-        return list(silent.values())
-    for name in silent:
-        warn(f"falsework: {name} was not checked: it has no state; write: falsework prove {name}")
-    return [each for each in found if each.name not in silent]
+        return [Failure(each.name, nothing_to_explore(definition_at(each), each.name)) for each in silent]
+    for each in silent:
+        warn(f"falsework: {each.name} was not checked: it has no state; write: falsework prove {each.name}")
+    return [each for each in found if each not in silent]
+
+
+def _without_state(target: Target) -> bool:
+    try:
+        return not definition_at(target).explorable
+    except DefinitionError:
+        return False  # the check says what is wrong
 
 
 def _asked(args: argparse.Namespace) -> str:

@@ -18,6 +18,8 @@ from falsework.source import deep
 
 _NEAR = 16
 """A least total is looked for below this first, then ever further."""
+_LATE = 0.01
+"""Seconds within which a question that is given up was given up for its time."""
 
 
 class NoProver(FalseworkError):
@@ -87,9 +89,10 @@ class Questions:
                 return None
             if answer != self.z3.sat:
                 why = self.solver.reason_unknown()
-                if "interrupted" in why:  # z3 takes the signal for itself
+                early = time.monotonic() < self.until - _LATE
+                if early and ("cancel" in why or "interrupt" in why):  # z3 takes the signal for itself
                     raise KeyboardInterrupt
-                raise Unknown(why)
+                raise Unknown("the time was over" if "cancel" in why or "timeout" in why else why)
             found = self.solver.model()
             return [found.eval(slot, model_completion=True).as_long() for slot in self.slots]
 

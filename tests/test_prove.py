@@ -8,6 +8,7 @@ import sys
 from typing import Annotated, Any, ClassVar
 
 import pytest
+import z3
 
 import models_to_prove as models
 from falsework import Between, Model, obligation, proofs
@@ -167,6 +168,23 @@ def test_out_of_time_is_incomplete() -> None:
 def test_a_product_of_two_open_numbers_may_be_undecided() -> None:
     # Fermat's theorem for cubes is true, and no solver of this kind is known to prove it.
     assert proof(models.Unproved, "sums_cubes", 0.3).word == "INCOMPLETE"
+
+
+@pytest.mark.parametrize(
+    "reason, says",
+    [("canceled", None), ("interrupted from keyboard", None), ("(incomplete quantifiers)", "incomplete")],
+)
+def test_an_interrupt_that_z3_took_for_itself_is_one(
+    reason: str, says: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before its time is over z3 gives up because of a signal, or because it cannot."""
+    monkeypatch.setattr(z3.Solver, "check", lambda *_: z3.unknown)
+    monkeypatch.setattr(z3.Solver, "reason_unknown", lambda _: reason)
+    if says is None:
+        with pytest.raises(KeyboardInterrupt):
+            prove(models.Deadlines)
+    else:
+        assert says in prove(models.Deadlines).proofs[0].text
 
 
 def test_a_counterexample_that_may_not_be_the_least_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
