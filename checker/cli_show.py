@@ -68,8 +68,8 @@ def shown(target: Target) -> str:
     lines += _block("witnesses", [_property(p) for p in definition.witnesses])
     lines += _block("terminal", [_property(p) for p in definition.terminals])
     lines += _block("obligations", [_obligation(o) for o in definition.obligations])
-    lines += _block("configurations", [_role(k) for k in configurations_of(subject_of(target.cls))])
-    lines += _block("twins", [_role(k) for k in twins_of(subject_of(target.cls))])
+    lines += _block("configurations", _roles(configurations_of(subject_of(target.cls))))
+    lines += _block("twins", _roles(twins_of(subject_of(target.cls))))
     return "\n".join(lines)
 
 
@@ -134,15 +134,20 @@ def _sources(source: tuple[str, ...]) -> str:
     return f"[{', '.join(source)}]" if source else ""
 
 
-def _role(cls: type[Model]) -> list[str]:
+def _roles(classes: list[type[Model]]) -> list[list[str]]:
+    return [row for cls in classes for row in _role(cls)]
+
+
+def _role(cls: type[Model]) -> list[list[str]]:
+    """A row for the class, with the first that it breaks; a row for each other."""
     role = role_of(cls)
     assert role is not None
     declared = definition_of(cls)
-    broken = ", ".join(
-        [
-            *(f"{name} in {n}" if n is not None else f"{name} never" for name, n in declared.breaks.items()),
-            *(f"{name} at {values_text(v) or ALL_ZERO}" for name, v in declared.refutes.items()),
-        ]
-    )
+    broken = [
+        *(f"{name} in {n}" if n is not None else f"{name} never" for name, n in declared.breaks.items()),
+        *(f"{name} at {values_text(v) or ALL_ZERO}" for name, v in declared.refutes.items()),
+    ]
     within = f"within {role.within.__name__}" if role.within is not None else ""
-    return [cls.__name__, f"breaks {broken}" if broken else "holds", within, str(class_place(cls))]
+    first = f"breaks {broken[0]}" if broken else "holds"
+    others = [["", f"       {each}", "", ""] for each in broken[1:]]
+    return [[cls.__name__, first, within, str(class_place(cls))], *others]

@@ -25,6 +25,7 @@ _GUARDS_SHOWN = 6
 _STEPS_AGAIN = 40
 _TOLD = ("ERROR", "VACUOUS")  # whose first line holds the finding itself
 _LEVELS_SHOWN = 40
+_CONSTANTS_TOLD = 8  # more than these would hide the answer that stands behind them
 
 
 def number_of(count: int, noun: str, plural: str = "") -> str:
@@ -33,8 +34,14 @@ def number_of(count: int, noun: str, plural: str = "") -> str:
 
 
 def constants_text(definition: Definition) -> str:
-    """`WORKERS=2 GRANTS=3`; empty where there are none."""
-    return " ".join(f"{name}={_constant(value)}" for name, value in definition.constants.items())
+    """`WORKERS=2 GRANTS=3`; of many, those that the model itself has otherwise, and how many it has so."""
+    told = dict(definition.constants)
+    if len(told) > _CONSTANTS_TOLD:
+        model = subject_of(definition.cls)
+        told = {name: value for name, value in told.items() if getattr(model, name, None) != value}
+    as_there = len(definition.constants) - len(told)
+    rest = [f"and {as_there} as {subject_of(definition.cls).__name__} has them"] if as_there else []
+    return " ".join([*(f"{name}={_constant(value)}" for name, value in told.items()), *rest])
 
 
 def _constant(value: object) -> str:
