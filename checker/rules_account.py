@@ -113,8 +113,8 @@ def _mistakes(book: RuleBook, entry: Entry) -> Iterator[Mistake]:
         yield Mistake(rule, "twice", text, claim.place)
     claim = entry.claims[0]
     if claim.state != "carried":
-        for element in entry.elements[:1]:
-            text = f"listed as {claim.state}, and the source of {element} at {element.place}"
+        for element in [element for element in entry.elements if element.broken_by][:1]:
+            text = f"listed as {claim.state}, and carried by {element} at {element.place}"
             yield Mistake(rule, "listed otherwise", text, claim.place)
         return
     absent = [mistake for test in entry.tests if (mistake := _absent(book, claim, test))]

@@ -61,6 +61,10 @@ def _elements(definition: Definition) -> Iterator[Element]:
             name = f"{definition.name}.{obligation.name}"
             by = (*broken(obligation.name), *_refuting(cls, obligation.name))
             yield Element("obligation", name, obligation.source, obligation.place, by)
+    for obligation in definition.obligations:
+        if obligation.source:
+            name = f"{definition.name}.{obligation.name}"
+            yield Element("obligation", name, obligation.source, obligation.place, broken(obligation.name))
     for kind, classes in (("configuration", configurations_of(cls)), ("twin", twins_of(cls))):
         for bent in classes:
             role = role_of(bent)
