@@ -62,8 +62,23 @@ def commands() -> dict[str, tuple[str, str]]:
     """Every command with its module and one line on what it does; a built-in name cannot be taken over."""
     found = dict(BUILT_IN)
     for name, point in sorted(_offered().items()):
-        found.setdefault(name, (point.value, f"from {point.value}"))
+        found.setdefault(name, (point.value, _what_it_does(point.value)))
     return found
+
+
+def _what_it_does(module: str) -> str:
+    """The first line of the module's docstring, read and not imported: what it stands on may be missing."""
+    import ast
+    import importlib.util
+
+    try:
+        spec = importlib.util.find_spec(module)
+        text = Path(spec.origin).read_text("utf-8") if spec is not None and spec.origin else ""
+        said = ast.get_docstring(ast.parse(text)) or ""
+    except (ImportError, OSError, SyntaxError, ValueError):
+        said = ""
+    line = said.partition("\n")[0].rstrip(".")
+    return line[:1].lower() + line[1:] or f"from {module}"
 
 
 def _offered() -> dict[str, importlib.metadata.EntryPoint]:
