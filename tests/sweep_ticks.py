@@ -1,8 +1,9 @@
 """A sweep simulated tick by tick: where an orphan's closing lands, with no sum and no closed form anywhere.
 
 It knows the rules alone: a run reads its clock once, when it starts; it leaves an act whose reading is short
-of the edge; one run dies with the act unclosed; the next lands. The cadence is read in two ways: counted from
-a run's end, or ticking on, a tick beside a run in flight (the tick of its end included) being dropped.
+of the edge; one run dies with the act unclosed; the next lands. The cadence is read in three ways: counted
+from a run's end; from its start, a run in flight deferring the next; or ticking on, a tick beside a run in
+flight (the tick of its end included) being dropped.
 """
 
 import itertools
@@ -69,6 +70,30 @@ def _from_the_second(sweep: Sweep, now: int, in_flight: bool) -> Iterator[Landin
         yield Landing(now + second, in_flight, died=False)
         for third in sweep.kept_waiting:
             yield Landing(now + second + sweep.cadence + third, in_flight, died=True)
+
+
+# --- the cadence from start to start, every run lasting its bound -------------------------------------------
+
+
+def latest_from_starts(sweep: Sweep) -> int:
+    """The latest landing of all phases and offsets, where one run dies and the last takes its longest."""
+    whole = sweep.cadence + sweep.run  # no two starts lie further apart
+    return max(
+        _from_starts(sweep, first, offset) for first in range(-whole, 1) for offset in (-sweep.allowance, 0)
+    )
+
+
+def _from_starts(sweep: Sweep, first: int, offset: int) -> int:
+    due, free, died = first, first, False
+    for now in itertools.count(first):
+        if now < due or now < free:
+            continue
+        if now >= 0 and not sweep.leaves(now, offset):
+            if died:
+                return now + max(sweep.kept_waiting)
+            died = True
+        due, free = now + sweep.cadence, now + sweep.run
+    raise AssertionError("unreachable: time goes on for ever")
 
 
 # --- the cadence as ticks, every run lasting its bound ------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar
 from falsework.language import Upto, configuration, obligation, require
 from falsework.models.recoverable_invocation.timing_figures import Holding, Said, StartFigures
 
-Cadence = Enum("Cadence", "AFTER_THE_RUN TICKS")
+Cadence = Enum("Cadence", "AFTER_THE_RUN FROM_ITS_START TICKS")
 Holders = Enum("Holders", "RUNS_AND_OPERATORS ANOTHER_OPEN_TOO")
 
 Left = Annotated[int, Upto("COMPLETION_BOUND + 2 * CLOCK_OFFSET_ALLOWANCE - 1")]
@@ -108,8 +108,10 @@ class TimingClaims(StartFigures):
     def from_start_to_start(self) -> int:
         """Between the starts of two runs, the first of which lasts its whole bound.
 
-        As ticks: the cadence goes on ticking, and a tick beside a run in flight is dropped.
+        From its start: the next waits for both. As ticks: one beside a run in flight is dropped.
         """
+        if self.CADENCE is Cadence.FROM_ITS_START:
+            return max(self.RECONCILIATION_CADENCE, self.RUN_BOUND)
         if self.CADENCE is Cadence.TICKS:
             return self.RECONCILIATION_CADENCE * (self.RUN_BOUND // self.RECONCILIATION_CADENCE + 1)
         return self.RUN_BOUND + self.RECONCILIATION_CADENCE
@@ -218,6 +220,18 @@ class RunBoundAtItsFloor(TimingClaims):
     CLOSURE_LATENCY = 12
     JOURNAL_WRITE_BOUND = 3
     RUN_BOUND = 42
+
+
+@configuration(
+    breaks={
+        TimingClaims.two_run_bounds_never_suffice: "RECONCILIATION_CADENCE=1 RUN_BOUND=2 CLOSURE_LATENCY=1"
+    },
+    source="Instance start 4",
+)
+class CountedFromTheStart(TimingClaims):
+    """A cadence from start to start, which a run in flight defers: a run costs no more than the longer."""
+
+    CADENCE = Cadence.FROM_ITS_START
 
 
 @configuration(
