@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from falsework.runtime.store.postgres import PostgresStore
 from falsework.runtime.store.sqlite import SqliteStore
 from falsework.runtime.trail import (
     InvalidRequest,
@@ -199,6 +200,28 @@ def test_nothing_of_a_destroyed_payload_is_left_in_the_files() -> None:
         assert isinstance(world.store, SqliteStore)
         assert world.store.sweep_destroyed()
         assert not found()
+
+
+@pytest.mark.postgres
+def test_destroyed_rows_are_given_back_to_their_table() -> None:
+    with placed("postgres") as place:
+        world = TrailWorld(place)
+        for _ in range(20):
+            world.record({"plain": PLAIN})
+        world.clock.instant = 2_000
+        recorded(world.steward.purge())
+        assert isinstance(world.store, PostgresStore)
+        assert world.store.sweep_destroyed()
+        count = (
+            "SELECT vacuum_count FROM pg_stat_user_tables "
+            "WHERE relname = 'journal' AND schemaname = current_schema()"
+        )
+        with place.bare() as run:
+            assert run(
+                "SELECT COUNT(*) FROM journal WHERE position(?::bytea in payload) > 0", (PLAIN.encode(),)
+            ) == [(0,)]
+            # A server counts a little later than it answers.
+            assert any(run(count, ()) == [(1,)] for _ in range(5_000))
 
 
 def test_a_reader_holds_up_the_sweep_of_the_log_and_is_told() -> None:
