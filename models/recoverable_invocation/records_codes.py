@@ -31,13 +31,22 @@ Fate = Enum(
     "LANDED CREDENTIAL INPUT IDENTITY PAYLOAD RETENTION STEP_2 STEP_3 STEP_4 FENCED "
     "LOST_LANDED LOST_LATER LOST_NEVER",
 )
-Arm = Enum("Arm", "LANDED INVALID_CREDENTIAL INVALID_REQUEST STEP_2 STEP_3 STEP_4 FENCED LOST")
+Arm = Enum("Arm", "LANDED INVALID_CREDENTIAL INVALID_REQUEST NOT_APPENDED STEP_4 LOST")
 Found = Enum("Found", "RECORD NOTHING OUTAGE")
 Code = Enum(
     "Code",
     "DONE INVALID_CREDENTIAL INVALID_REQUEST RECORDING_FAILURE_INTENT RECORDING_FAILURE_OUTCOME "
     "RECORDING_FAILURE_REFUSAL RECORDING_FAILURE_RESOLUTION NEXT_RUN BARRED OUTCOME_UNRECORDABLE",
 )
+OF_OPEN = (
+    Code.DONE, Code.INVALID_CREDENTIAL, Code.INVALID_REQUEST,
+    Code.RECORDING_FAILURE_INTENT, Code.RECORDING_FAILURE_OUTCOME,
+)  # fmt: skip
+OF_RESOLVE = (Code.DONE, Code.INVALID_CREDENTIAL, Code.INVALID_REQUEST, Code.RECORDING_FAILURE_RESOLUTION)
+NOTHING_WRITTEN = (
+    Code.INVALID_CREDENTIAL, Code.INVALID_REQUEST, Code.OUTCOME_UNRECORDABLE,
+    Code.RECORDING_FAILURE_INTENT, Code.RECORDING_FAILURE_RESOLUTION,
+)  # fmt: skip
 
 
 class Told(Record):
@@ -80,14 +89,10 @@ class Positions(Model):
             return Arm.INVALID_REQUEST
         if fate in (Fate.LOST_LANDED, Fate.LOST_LATER, Fate.LOST_NEVER):
             return Arm.LOST
+        if fate in (Fate.STEP_2, Fate.STEP_3, Fate.FENCED):
+            return Arm.NOT_APPENDED
         if fate is Fate.CREDENTIAL:
             return Arm.INVALID_CREDENTIAL
-        if fate is Fate.FENCED:
-            return Arm.FENCED
-        if fate is Fate.STEP_2:
-            return Arm.STEP_2
-        if fate is Fate.STEP_3:
-            return Arm.STEP_3
         return Arm.STEP_4 if fate is Fate.STEP_4 else Arm.LANDED
 
     def appends(self, fate: Fate) -> bool:
@@ -107,7 +112,7 @@ class Positions(Model):
 
     def absent(self) -> bool:
         lost = self.arm is Arm.LOST and self.found is Found.NOTHING
-        return lost or self.arm in (Arm.STEP_2, Arm.STEP_3, Arm.FENCED)
+        return lost or self.arm is Arm.NOT_APPENDED
 
     def may_retry(self) -> bool:
         if self.position is Position.INTENT:
@@ -126,6 +131,12 @@ class Positions(Model):
     def rereads(self) -> bool:
         return self.position is Position.OUTCOME
 
+    def may_give_up(self) -> bool:
+        return not self.standing
+
+    def bars(self, code: Code) -> bool:
+        return code is Code.BARRED
+
     def is_barred(self) -> bool:
         return self.barred
 
@@ -135,6 +146,16 @@ class Positions(Model):
         unread = self.position is Position.RESOLUTION and self.found is Found.OUTAGE
         return not unread or not self.RESOLVE_WAITS_TO_READ
 
+    def failure(self) -> Code:
+        """The position's own arm."""
+        if self.position is Position.INTENT:
+            return Code.RECORDING_FAILURE_INTENT
+        if self.position is Position.OUTCOME:
+            return Code.RECORDING_FAILURE_OUTCOME
+        if self.position is Position.REFUSAL:
+            return Code.RECORDING_FAILURE_REFUSAL
+        return Code.RECORDING_FAILURE_RESOLUTION if self.position is Position.RESOLUTION else Code.NEXT_RUN
+
     def at_the_intent(self) -> Code:
         if self.present():
             held = self.standing or not self.OPEN_NEEDS_THE_SECTION
@@ -143,29 +164,29 @@ class Positions(Model):
             return Code.INVALID_CREDENTIAL
         if self.denied():
             return Code.INVALID_REQUEST
-        return Code.RECORDING_FAILURE_INTENT if self.absent() else Code.RECORDING_FAILURE_OUTCOME
+        return self.failure() if self.absent() else Code.RECORDING_FAILURE_OUTCOME
 
     def at_the_outcome(self) -> Code:
-        return Code.DONE if self.present() else Code.RECORDING_FAILURE_OUTCOME
+        return Code.DONE if self.present() else self.failure()
 
     def at_the_refusal(self) -> Code:
         if self.REFUSAL_IS_AN_INTENT and self.arm is Arm.INVALID_CREDENTIAL:
             return Code.INVALID_CREDENTIAL
-        return Code.DONE if self.present() else Code.RECORDING_FAILURE_REFUSAL
+        return Code.DONE if self.present() else self.failure()
 
     def at_the_resolution(self) -> Code:
         if self.present():
             return Code.DONE
         if self.arm is Arm.INVALID_CREDENTIAL:
             return Code.INVALID_CREDENTIAL
-        return Code.INVALID_REQUEST if self.denied() else Code.RECORDING_FAILURE_RESOLUTION
+        return Code.INVALID_REQUEST if self.denied() else self.failure()
 
     def of_the_sweep(self) -> Code:
         if self.present():
             return Code.DONE
         if self.arm is Arm.INVALID_CREDENTIAL:
             return Code.BARRED
-        return Code.OUTCOME_UNRECORDABLE if self.denied() else Code.NEXT_RUN
+        return Code.OUTCOME_UNRECORDABLE if self.denied() else self.failure()
 
     def code(self) -> Code:
         if self.position is Position.INTENT:
@@ -204,13 +225,11 @@ class Positions(Model):
         self.unplaced = fate in (Fate.RETENTION, Fate.STEP_4)
         self.flying = fate is Fate.LOST_LATER
         self.settled = fate not in (Fate.LOST_LATER, Fate.LOST_NEVER, Fate.LOST_LANDED)
-        self.found = None
         self.fresh = False
         self.stage = Stage.REPLIED
 
     @internal(source="Capability requirement 8")
     def settle(self) -> None:
-        """The write bound has elapsed: what was to land has landed, and can be read."""
         require(not self.settled)
         self.appended += 1 if self.flying else 0
         self.flying = False
@@ -249,27 +268,17 @@ class Positions(Model):
         """The writer is done with the record, and says what it knows."""
         require(self.stage is Stage.REPLIED and self.decided())
         told = Told(code=self.code(), alert=self.alerts())
-        self.barred = self.barred or told.code is Code.BARRED
+        self.barred = self.barred or self.bars(told.code)
         self.rest()
         return told
 
     @action(source=("Primitive policy 30", "close step 3.5", "close step 3.7"))
     def give_up(self) -> Told:
         """The lease ended between the failure and the next attempt; what is known of the last one stands."""
-        require(self.stage is Stage.READY and not self.standing)
-        told = Told(code=self.given_up(), alert=False)
+        require(self.stage is Stage.READY and self.may_give_up())
+        told = Told(code=self.failure(), alert=False)
         self.rest()
         return told
-
-    def given_up(self) -> Code:
-        """Nothing is in the journal: the writer never wrote, or knows that its write failed."""
-        if self.position is Position.INTENT:
-            return Code.RECORDING_FAILURE_INTENT
-        if self.position is Position.OUTCOME:
-            return Code.RECORDING_FAILURE_OUTCOME
-        if self.position is Position.REFUSAL:
-            return Code.RECORDING_FAILURE_REFUSAL
-        return Code.RECORDING_FAILURE_RESOLUTION if self.position is Position.RESOLUTION else Code.NEXT_RUN
 
     def rest(self) -> None:
         self.stage = Stage.IDLE
@@ -285,7 +294,7 @@ class Positions(Model):
 
     @action(source="reconcile step 3.19")
     def reconfigure(self) -> None:
-        require(self.barred and self.stage is Stage.IDLE)
+        require(self.barred)
         self.barred = False
 
     # What the codes promise.
@@ -295,14 +304,7 @@ class Positions(Model):
     )
     def a_code_that_says_nothing_was_written_is_true(self, before: Self, answer: Told) -> bool:
         return implies(
-            answer.code
-            in (
-                Code.INVALID_CREDENTIAL,
-                Code.INVALID_REQUEST,
-                Code.RECORDING_FAILURE_INTENT,
-                Code.RECORDING_FAILURE_RESOLUTION,
-                Code.OUTCOME_UNRECORDABLE,
-            ),
+            answer.code in NOTHING_WRITTEN,
             before.appended == 0 and not before.flying,
         )
 
@@ -316,14 +318,7 @@ class Positions(Model):
 
     @invariant(on=respond, source=("Primitive policy 19", "open step 4.4", "Primitive policy 22"))
     def open_answers_its_own_codes(self, before: Self, answer: Told) -> bool:
-        """The outcome's is among them: the intent stands or may stand, and the sweep will account for it."""
-        return before.position is not Position.INTENT or answer.code in (
-            Code.DONE,
-            Code.INVALID_CREDENTIAL,
-            Code.INVALID_REQUEST,
-            Code.RECORDING_FAILURE_INTENT,
-            Code.RECORDING_FAILURE_OUTCOME,
-        )
+        return before.position is not Position.INTENT or answer.code in OF_OPEN
 
     @invariant(
         on=respond,
@@ -352,23 +347,15 @@ class Positions(Model):
 
     @invariant(on=respond, source=("resolve 3", "resolve 26", "resolve 23"))
     def resolve_answers_its_own_codes(self, before: Self, answer: Told) -> bool:
-        return before.position is not Position.RESOLUTION or answer.code in (
-            Code.DONE,
-            Code.INVALID_CREDENTIAL,
-            Code.INVALID_REQUEST,
-            Code.RECORDING_FAILURE_RESOLUTION,
-        )
+        return before.position is not Position.RESOLUTION or answer.code in OF_RESOLVE
 
     @invariant(on=respond, source=("reconcile step 3.17", "journal fence 4"))
     def the_sweep_leaves_what_did_not_land_for_the_next_run(self, before: Self, answer: Told) -> bool:
-        return before.position is not Position.SWEEP or (
-            (answer.code is Code.NEXT_RUN)
-            == (
-                before.arm in (Arm.STEP_2, Arm.STEP_3, Arm.FENCED, Arm.LOST)
-                and before.found is not Found.RECORD
-            )
-            or before.found is Found.OUTAGE
+        unlanded = before.arm is Arm.NOT_APPENDED or (
+            before.arm is Arm.LOST and before.found is not Found.RECORD
         )
+        left = before.position is Position.SWEEP and (unlanded or before.found is Found.OUTAGE)
+        return (answer.code is Code.NEXT_RUN) == left
 
     @invariant(on=respond, source=("reconcile step 3.20", "close step 3.3"))
     def what_cannot_be_recorded_is_escalated(self, before: Self, answer: Told) -> bool:
@@ -389,9 +376,10 @@ class Positions(Model):
 
     # What the writer does.
 
-    @invariant(on=read_back, source="Primitive policy 34")
-    def a_lost_reply_is_read_back_when_it_can_be_known(self, before: Self) -> bool:
-        return implies(before.arm is Arm.LOST, before.settled)
+    @invariant(on=read_back, source=("Primitive policy 34", "Primitive policy 20", "Primitive policy 27"))
+    def what_was_not_told_is_read_back_when_it_can_be_known(self, before: Self) -> bool:
+        lost = before.arm is Arm.LOST and before.settled
+        return lost or before.arm in (Arm.INVALID_REQUEST, Arm.STEP_4)
 
     @invariant(
         on=write,
@@ -408,9 +396,21 @@ class Positions(Model):
     def counted_retries_are_counted(self) -> bool:
         return self.retries <= self.RETRIES
 
-    @invariant(on=retry, source=("refuse step 3.6", "resolve 26"))
-    def a_refusal_and_a_resolution_are_tried_once(self, before: Self) -> bool:
-        return before.position not in (Position.REFUSAL, Position.RESOLUTION)
+    @invariant(
+        on=retry, source=("refuse step 3.6", "resolve 26", "Primitive policy 29", "Primitive policy 37a")
+    )
+    def who_tries_again_knows_that_nothing_landed(self, before: Self) -> bool:
+        once = before.position in (Position.REFUSAL, Position.RESOLUTION)
+        known = before.position is not Position.INTENT or before.found is Found.NOTHING
+        return before.standing and not once and known
+
+    @invariant(on=give_up, source=("Primitive policy 30", "close step 3.7"))
+    def who_gives_up_has_lost_its_standing(self, before: Self, answer: Told) -> bool:
+        return before.stage is Stage.READY and not before.standing and answer.code is before.failure()
+
+    @invariant(on=respond, source=("reconcile step 3.18", "reconcile step 3.19"))
+    def a_refused_credential_bars_the_sweep(self, before: Self, answer: Told) -> bool:
+        return self.barred == (before.barred or answer.code is Code.BARRED)
 
     @invariant(on=respond, source=("open step 5.3", "act section 8"))
     def open_returns_with_the_section_held(self, before: Self, answer: Told) -> bool:
@@ -419,6 +419,43 @@ class Positions(Model):
     @invariant(on=begin, source=("reconcile step 3.18", "reconcile step 3.19"))
     def nothing_is_written_under_a_refused_credential(self, before: Self, position: Position) -> bool:
         return not (before.barred and position is Position.SWEEP)
+
+    # What is true of the record's life.
+
+    @invariant(on=write, source=("Primitive policy 26", "Primitive policy 32", "Capability requirement 7"))
+    def a_write_leaves_what_its_fate_says(self, before: Self, fate: Fate) -> bool:
+        there = fate in (Fate.LANDED, Fate.RETENTION, Fate.STEP_4, Fate.LOST_LANDED)
+        return (
+            self.appended == before.appended + (1 if there else 0)
+            and self.flying == (fate is Fate.LOST_LATER)
+            and self.unplaced == (fate in (Fate.RETENTION, Fate.STEP_4))
+        )
+
+    @invariant(on=settle, source="Capability requirement 8")
+    def within_the_write_bound_a_lost_write_lands(self, before: Self) -> bool:
+        return self.appended == before.appended + (1 if before.flying else 0)
+
+    @invariant(source=("close 2", "Primitive policy 33"))
+    def nothing_is_left_over_from_one_write_to_the_next(self) -> bool:
+        told = self.arm is not None or self.found is not None
+        rests = self.settled and not (self.flying or self.unplaced or self.standing) and self.retries == 0
+        return (
+            (not told or self.stage is Stage.REPLIED)
+            and (not self.fresh or self.stage is Stage.READY)
+            and (self.stage is not Stage.IDLE or (rests and self.appended == 0))
+        )
+
+    @invariant(source="Primitive policy 35")
+    def every_step_changes_something(self, before: Self) -> bool:
+        return (
+            self.stage is not before.stage
+            or self.settled != before.settled
+            or self.standing != before.standing
+            or self.fresh != before.fresh
+            or self.barred != before.barred
+            or self.found is not before.found
+            or self.found is Found.OUTAGE
+        )
 
     # What must be able to happen.
 
@@ -433,10 +470,6 @@ class Positions(Model):
     @reachable
     def an_intent_lands_when_its_section_is_gone(self) -> bool:
         return self.position is Position.INTENT and self.present() and not self.standing
-
-    @reachable
-    def the_journal_is_out_of_reach_for_a_read_back(self) -> bool:
-        return self.found is Found.OUTAGE and self.appended == 1
 
 
 @configuration(holds=True)

@@ -8,6 +8,7 @@ from falsework.models.recoverable_invocation.records_codes import (
     Arm,
     Code,
     CountedRetries,
+    Fate,
     Found,
     Position,
     Positions,
@@ -47,11 +48,7 @@ class NoReplyIsNoBadReply(Positions):
 
 
 @twin(
-    breaks={
-        Positions.a_refusal_and_a_resolution_are_tried_once: 4,
-        Positions.no_record_is_appended_twice: 5,
-        Positions.a_code_that_says_nothing_was_written_is_true: 6,
-    }
+    breaks={Positions.who_tries_again_knows_that_nothing_landed: 4, Positions.no_record_is_appended_twice: 5}
 )
 class RetryAfterTheFourthStep(Positions):
     """A recording failure is a failure, so it is tried again, and the first record was appended."""
@@ -73,6 +70,7 @@ class RetryWhateverWasFound(Positions):
         Positions.open_answers_its_own_codes: 3,
         Positions.open_returns_with_the_section_held: 4,
         Positions.what_cannot_be_recorded_is_escalated: 4,
+        Positions.a_code_that_says_nothing_was_written_is_true: 4,
     }
 )
 class OpenByTheSweepsTable(Positions):
@@ -108,7 +106,7 @@ class RefuseByTheOutcomesTable(Positions):
     """Refuse answers that the act may have been committed, where it knows that it was not."""
 
     def at_the_refusal(self) -> Code:
-        return self.at_the_outcome()
+        return Code.DONE if self.present() else Code.RECORDING_FAILURE_OUTCOME
 
 
 @twin(breaks={Positions.resolve_answers_its_own_codes: 3})
@@ -116,7 +114,7 @@ class ResolveByTheOutcomesTable(Positions):
     """The operator is told never to try again, where nothing was appended."""
 
     def at_the_resolution(self) -> Code:
-        return self.at_the_outcome()
+        return Code.DONE if self.present() else Code.RECORDING_FAILURE_OUTCOME
 
 
 @twin(
@@ -163,7 +161,7 @@ class SilentRejection(Positions):
         return self.arm in (Arm.STEP_4, Arm.INVALID_REQUEST) and self.found is Found.RECORD
 
 
-@twin(breaks={Positions.a_lost_reply_is_read_back_when_it_can_be_known: 3})
+@twin(breaks={Positions.what_was_not_told_is_read_back_when_it_can_be_known: 3})
 class ReadBackAtOnce(Positions):
     """The writer reads back as soon as the reply is overdue, while the write may still land."""
 
@@ -171,7 +169,12 @@ class ReadBackAtOnce(Positions):
         return True
 
 
-@twin(breaks={Positions.nobody_writes_without_standing: 3})
+@twin(
+    breaks={
+        Positions.nobody_writes_without_standing: 3,
+        Positions.who_tries_again_knows_that_nothing_landed: 4,
+    }
+)
 class WriteWithoutALease(Positions):
     """The writer took the section once and does not ask what is left of it."""
 
@@ -195,7 +198,7 @@ class RetriesBesideTheCount(Positions):
         return True
 
 
-@twin(breaks={Positions.a_refusal_and_a_resolution_are_tried_once: 3})
+@twin(breaks={Positions.who_tries_again_knows_that_nothing_landed: 3})
 class RetryAtEveryPosition(Positions):
     """Whatever is known not to have landed is tried again."""
 
@@ -209,3 +212,57 @@ class SweepUnderARefusedCredential(Positions):
 
     def is_barred(self) -> bool:
         return False
+
+
+@twin(breaks={Positions.who_gives_up_has_lost_its_standing: 2})
+class WriterThatGivesUpEarly(Positions):
+    """One failure is enough, and the lease had room for more."""
+
+    def may_give_up(self) -> bool:
+        return True
+
+
+@twin(breaks={Positions.a_refused_credential_bars_the_sweep: 3})
+class SweepBarredByAnything(Positions):
+    """Whatever the journal did not take bars the credential under which it was written."""
+
+    def bars(self, code: Code) -> bool:
+        return code in (Code.BARRED, Code.NEXT_RUN)
+
+
+@twin(breaks={Positions.a_write_leaves_what_its_fate_says: 2})
+class FailureAppendsNothing(Positions):
+    """The fourth step fails after the append, and is taken to undo it."""
+
+    def appends(self, fate: Fate) -> bool:
+        return super().appends(fate) and fate is not Fate.STEP_4
+
+
+@twin(breaks={Positions.within_the_write_bound_a_lost_write_lands: 3})
+class LostForGood(Positions):
+    """Without a reply a write has not happened."""
+
+    def settle(self) -> None:
+        require(not self.settled)
+        self.flying = False
+        self.settled = True
+
+
+@twin(breaks={Positions.nothing_is_left_over_from_one_write_to_the_next: 3})
+class CountThatIsNeverReset(Positions):
+    """The writer keeps what it knew of its last record, and judges the next one by it."""
+
+    def rest(self) -> None:
+        self.stage = Stage.IDLE
+        self.appended = 0
+        self.flying = False
+        self.settled = True
+        self.standing = False
+
+
+@twin(breaks={Positions.every_step_changes_something: 4})
+class RereadThrownAway(Positions):
+    """The journal is read before the retry, and what it holds is not looked at."""
+
+    def reread(self) -> None:
+        require(self.stage is Stage.READY and self.rereads() and not self.fresh)
