@@ -107,9 +107,7 @@ class PostgresConnection:
             self.roll_back()
             raise StoreFailed(f"{name}: {_said(error)}; nothing was written") from error
         if self._writes:
-            while cursor.nextset():
-                pass
-            self._reading = _instant(cursor.fetchone())
+            self._reading = _last_instant(cursor)
 
     def execute(self, name: str, statement: str, values: Sequence[Value]) -> list[Row]:
         """The statement has run; its rows."""
@@ -121,12 +119,11 @@ class PostgresConnection:
             raise StoreFailed(f"{name}: {_said(error)}; nothing was written, by: {statement}") from error
 
     def mark(self, depth: int) -> None:
-        """A savepoint of this depth is set."""
-        self._do(f"SAVEPOINT s{depth}")
+        """A savepoint of this depth is set, and the clock read in the same turn to the server."""
+        self._reading = _last_instant(self._do(f"SAVEPOINT s{depth}; {CLOCK}"))
 
     def keep(self, depth: int) -> None:
-        """The savepoint of this depth is gone."""
-        self._do(f"RELEASE SAVEPOINT s{depth}")
+        """The savepoint may stay: the next one of its depth hides it, and the commit ends them all."""
 
     def undo(self, depth: int) -> None:
         """All since the savepoint is undone, and the savepoint is gone."""
@@ -200,10 +197,10 @@ class PostgresConnection:
             raise StoreFailed(f"{name}: {error}; nothing was written") from error
         return ask(self.raw)
 
-    def _do(self, statement: str) -> None:
-        """The statement, which begins or ends a part, has run."""
+    def _do(self, statement: str) -> "psycopg.Cursor[tuple[object, ...]]":
+        """The statement, which begins or ends a part, has run; its answers."""
         try:
-            self.raw.execute(statement, prepare=False)
+            return self.raw.execute(statement, prepare=False)
         except psycopg.Error as error:
             raise StoreFailed(f"savepoint: {_said(error)}; nothing was written") from error
 
@@ -348,6 +345,13 @@ def _found_version(raw: Raw, server: Server) -> int:
 def _in_its_words(statement: str) -> str:
     """The statement with PostgreSQL's mark for a value; the statements are this package's own."""
     return statement.replace("%", "%%").replace("?", "%s")
+
+
+def _last_instant(cursor: "psycopg.Cursor[tuple[object, ...]]") -> int:
+    """The instant that the last of several statements read."""
+    while cursor.nextset():
+        pass
+    return _instant(cursor.fetchone())
 
 
 def _instant(row: tuple[object, ...] | None) -> int:
