@@ -1,0 +1,1 @@
+"""Faults made on purpose: processes killed and stopped, schedules simulated, and one account of the rest."""
