@@ -65,7 +65,7 @@ class Place:
                 connection.close()
             return
         with psycopg.connect(self.dsn, autocommit=True) as raw:
-            raw.execute(f"SET search_path = {self.schema}".encode())
+            raw.execute(f'SET search_path = "{self.schema}"'.encode())
 
             def run(statement: str, values: Sequence[Value]) -> list[Row]:
                 cursor = raw.execute(statement.replace("?", "%s").encode(), values or None)
@@ -88,7 +88,7 @@ class Place:
             store.close()
         if self.kind == "postgres":
             with psycopg.connect(self.dsn, autocommit=True) as raw:
-                raw.execute(f"DROP SCHEMA IF EXISTS {self.schema} CASCADE".encode())
+                raw.execute(f'DROP SCHEMA IF EXISTS "{self.schema}" CASCADE'.encode())
 
 
 @contextmanager

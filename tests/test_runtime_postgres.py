@@ -99,6 +99,13 @@ def test_a_schema_that_is_no_plain_name_is_refused(place: Place, name: str) -> N
     assert refused(place.dsn, name) == f"the schema is {name!r}: write a plain name in small letters"
 
 
+def test_a_schema_may_be_named_as_the_server_names_something(place: Place) -> None:
+    place.schema = "user"
+    with place.open().transaction("t") as transaction:
+        transaction.execute(INSERT, ("k", "h", 1))
+    assert place.open().now() > 0
+
+
 def test_a_server_name_that_cannot_be_read_is_refused() -> None:
     assert refused("host=x nonsense", "s").startswith("the server's name cannot be read: ")
     assert refused("host=x", "s", write_bound_ms=1) == "the write bound is 1 ms: write 2 or more"

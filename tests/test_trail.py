@@ -315,7 +315,8 @@ def test_the_fence_is_looked_at_in_the_transaction_that_appends(place: Place) ->
 
 def test_an_event_nobody_recorded_is_not_known(world: TrailWorld) -> None:
     world.record()
-    assert world.trail.read_record("event 99") == NotKnown()
+    for event_id in ("event 99", "", "event\0", "\ud800", LONG):
+        assert world.trail.read_record(event_id) == NotKnown()
 
 
 def test_a_journal_that_cannot_be_read_says_nothing_of_what_it_holds(world: TrailWorld) -> None:

@@ -276,7 +276,7 @@ def connect(server: Server) -> Raw:
         raw.execute(
             f"SET synchronous_commit = on; SET lock_timeout = {bound // 2}; "
             f"SET statement_timeout = {bound}; SET idle_in_transaction_session_timeout = {bound}; "
-            f"SET search_path = {server.schema}; SET default_transaction_isolation = 'read committed'",
+            f"SET search_path = \"{server.schema}\"; SET default_transaction_isolation = 'read committed'",
             prepare=False,
         )
         _refuse_what_loses_writes(server, raw.execute(SETTINGS).fetchone())
@@ -328,7 +328,7 @@ def _found_version(raw: Raw, server: Server) -> int:
     there = raw.execute("SELECT to_regnamespace(%s)::text", (server.schema,)).fetchone()
     if there is None or there[0] is None:
         return 0
-    ours = raw.execute("SELECT to_regclass(%s)::text", (f"{server.schema}.store",)).fetchone()
+    ours = raw.execute("SELECT to_regclass(%s)::text", (f'"{server.schema}".store',)).fetchone()
     rows = raw.execute("SELECT application, version FROM store").fetchall() if ours and ours[0] else []
     match rows:
         case [(int() as application, int() as version)] if application == APPLICATION_ID:

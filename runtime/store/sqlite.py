@@ -172,8 +172,13 @@ class SqliteStore(SharedStore):
 
     def sweep_destroyed(self) -> bool:
         """What was overwritten is gone from the log of writes too; False while a reader still needs it."""
-        answer = self._writer_connection.raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        return answer is not None and answer[0] == 0
+        sweeper = SqliteConnection(self.path, self._clock, self._busy_timeout_ms)
+        try:
+            return sweeper.ask("PRAGMA wal_checkpoint(TRUNCATE)") == 0
+        except apsw.Error as error:
+            raise StoreFailed(f"{self.path}: its log cannot be swept ({error})") from error
+        finally:
+            sweeper.close()
 
     def _opened(self) -> SqliteConnection:
         """The connection that writes, to a file that is there, ours, sound and of the newest tables."""
