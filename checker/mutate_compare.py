@@ -1,6 +1,7 @@
 """What a mutant does otherwise than its model: the steps that it adds, and those that it takes away.
 
-Only instances whose expressions are others are looked at, and of each state only the bits that they read.
+Only instances whose expressions are others are looked at, and of each state only the bits that they read. A
+step that leaves the state as it is adds nothing and is not missed: every system may stay where it is.
 """
 
 from __future__ import annotations
@@ -65,9 +66,9 @@ _NEVER: _Step = (0, lambda _: None)
 
 
 def _added(one: Callable[[int], Any], other: Callable[[int], Any], s: int) -> bool:
-    """Whether the other takes a step there that the one does not take."""
+    """Whether the other takes a step to another state there that the one does not take."""
     target = _target(other(s))
-    return target is not None and target != _target(one(s))
+    return target is not None and target != s and target != _target(one(s))
 
 
 def _target(answer: Any) -> Any:
