@@ -126,6 +126,18 @@ class Pairing(Model):
     def waits(self, invocation: Invocation) -> bool:
         return self.fenced and self.age[invocation] is not Age.FINAL
 
+    def may_open(self, invocation: Invocation) -> bool:
+        return invocation == 0 or self.closing[0] is not None
+
+    def may_commit(self, invocation: Invocation) -> bool:
+        return self.alive[invocation]
+
+    def in_time(self, invocation: Invocation) -> bool:
+        return self.age[invocation] is Age.YOUNG
+
+    def is_aged(self, invocation: Invocation) -> bool:
+        return self.age[invocation] is not Age.YOUNG
+
     def is_closed(self, invocation: Invocation) -> bool:
         return self.closing[invocation] is not None
 
@@ -141,22 +153,21 @@ class Pairing(Model):
     @action(source=("open step 3.6", "open step 3.7", "pairing datum 1", "Invariant 3.1"))
     def open(self, invocation: Invocation) -> None:
         """An intent is appended, under its caller's credential; the second waits for the first's closing."""
-        require(not self.opened[invocation])
-        require(invocation == 0 or self.closing[0] is not None)
+        require(not self.opened[invocation] and self.may_open(invocation))
         self.opened[invocation] = True
         self.alive[invocation] = True
 
     @internal(source=("commit 11", "External check 6"))
     def commit(self, invocation: Invocation) -> None:
         """The store applies the act; late too, but never past the fence."""
-        require(self.alive[invocation] and self.store[invocation] == 0)
+        require(self.may_commit(invocation) and self.store[invocation] == 0)
         require(not self.fenced or self.age[invocation] is not Age.FINAL)
         self.store[invocation] = 1
 
     @action(source=("close step 3.1", "commit 4"))
     def close(self, invocation: Invocation) -> None:
-        require(self.alive[invocation] and self.store[invocation] > 0)
-        require(self.age[invocation] is Age.YOUNG and self.closing[invocation] is None)
+        require(self.alive[invocation] and self.closing[invocation] is None)
+        require(self.store[invocation] > 0 and self.in_time(invocation))
         self.closing[invocation] = Closing(kind=Kind.OUTCOME, by=self.actor(invocation), derived=invocation)
         self.alive[invocation] = False
 
@@ -176,7 +187,7 @@ class Pairing(Model):
     @action(source=("reconcile step 3.1", "reconcile step 3.2a", "reconcile step 3.4", "reconcile step 3.5"))
     def examine(self, invocation: Invocation, store: Store) -> Answer:
         """The run probes under the section; a finding of an outcome it first writes down as its plan."""
-        require(self.opened[invocation] and self.age[invocation] is not Age.YOUNG and self.run is None)
+        require(self.opened[invocation] and self.is_aged(invocation) and self.run is None)
         if self.is_closed(invocation):
             return Answer.CLOSED_ALREADY
         found = self.probe(invocation, store)
@@ -308,7 +319,73 @@ class Pairing(Model):
     def no_act_is_made_twice(self) -> bool:
         return all(made <= 1 for made in self.store.values())
 
+    @invariant(source=("open step 3.6", "Action wiring 4", "Invariant 1.1"))
+    def everything_begins_with_an_intent(self) -> bool:
+        return all(
+            opened
+            or (
+                self.store[invocation] == 0
+                and self.closing[invocation] is None
+                and self.age[invocation] is Age.YOUNG
+                and not (self.alive[invocation] or self.planned[invocation])
+            )
+            for invocation, opened in self.opened.items()
+        )
+
+    @invariant(source=("open step 3.6", "open step 3.7"))
+    def the_second_intent_follows_the_first_closing(self) -> bool:
+        return not self.opened[1] or self.closing[0] is not None
+
+    @invariant(source=("Invariant 9.2", "Invariant 3.1", "journal fence none 1a"))
+    def nothing_is_undone(self, before: Self) -> bool:
+        """What the store and the journal hold stays, the dead stay dead, and no age is left out."""
+        return all(
+            self.store[invocation] >= before.store[invocation]
+            and (self.opened[invocation] or not before.opened[invocation])
+            and (self.planned[invocation] or not before.planned[invocation])
+            and (closing is None or self.closing[invocation] == closing)
+            and (before.alive[invocation] or not self.alive[invocation] or not before.opened[invocation])
+            and (self.age[invocation] is not Age.FINAL or before.age[invocation] is not Age.YOUNG)
+            for invocation, closing in before.closing.items()
+        )
+
+    # What is true of the invocations' steps.
+
+    @invariant(on=commit, source=("External check 6", "commit 13a"))
+    def a_live_invocation_commits_once(self, before: Self, invocation: Invocation) -> bool:
+        return before.alive[invocation] and self.store[invocation] == before.store[invocation] + 1
+
+    @invariant(on=close, source=("close step 3.1", "commit 4", "Check 2.5"))
+    def an_invocations_outcome_is_of_its_act_in_time(self, before: Self, invocation: Invocation) -> bool:
+        closing = self.closing[invocation]
+        mine = closing is not None and closing.by is self.actor(invocation)
+        done = before.alive[invocation] and not self.alive[invocation]
+        return mine and done and self.store[invocation] > 0 and self.age[invocation] is Age.YOUNG
+
+    @invariant(on=die, source="act section 2")
+    def who_dies_was_alive(self, before: Self, invocation: Invocation) -> bool:
+        return before.alive[invocation] and not self.alive[invocation]
+
+    @invariant(on=grow, source="reconcile step 1.2")
+    def an_open_intent_grows_older(self, before: Self, invocation: Invocation) -> bool:
+        return self.age[invocation] is not before.age[invocation] and self.closing[invocation] is None
+
     # What is true of the sweep's steps.
+
+    @invariant(on=examine, source=("Invariant 7.1", "reconcile step 1.2"))
+    def only_an_aged_intent_is_examined(self, before: Self, invocation: Invocation) -> bool:
+        return before.age[invocation] is not Age.YOUNG
+
+    @invariant(on=finish, source=("reconcile step 3.2b", "reconcile step 3.2c", "reconcile step 3.20"))
+    def a_run_ends_with_the_closing_it_planned(self, before: Self, fits: bool, answer: Answer) -> bool:
+        run = before.run
+        closing = None if run is None else self.closing[run.invocation]
+        outcome = closing is not None and closing.kind is Kind.OUTCOME
+        return self.run is None and closing is not None and outcome == fits == (answer is Answer.CLOSED)
+
+    @invariant(on=crash, source="reconcile step 3.3")
+    def a_dead_run_leaves_its_plan_alone(self, before: Self) -> bool:
+        return before.run is not None and self.run is None
 
     @invariant(on=examine, source=("reconcile step 3.13", "reconcile step 3.14", "Invariant 5.10", "probe 5"))
     def an_outage_is_no_answer(self, before: Self, store: Store, answer: Answer) -> bool:
@@ -332,17 +409,24 @@ class Pairing(Model):
             self.caused(invocation, Cause.NOT_OBSERVED),
         )
 
-    @invariant(on=examine, source=("probe 2", "pairing datum 2", "Invariant 3.3"))
-    def an_outcome_is_planned_of_one_record_with_the_datum(
-        self, before: Self, invocation: Invocation, answer: Answer
+    @invariant(
+        on=examine,
+        source=(
+            "probe 2",
+            "pairing datum 2",
+            "pairing datum 6a",
+            "probe 7a",
+            "Invariant 3.3",
+            "Invariant 3.5",
+        ),
+    )
+    def an_outcome_is_planned_of_one_record_that_tells_it(
+        self, before: Self, invocation: Invocation, store: Store, answer: Answer
     ) -> bool:
-        return implies(answer is Answer.PLANNED, before.paired and before.matching(invocation) == 1)
-
-    @invariant(on=examine, source=("pairing datum 6a", "probe 7a", "Invariant 3.5"))
-    def what_the_store_cannot_tell_is_undecidable(
-        self, before: Self, invocation: Invocation, answer: Answer
-    ) -> bool:
-        return not (answer is Answer.PLANNED and not (before.paired and before.rederives))
+        """Paired by the datum, and never where there is none, or where the store lacks what to say."""
+        one = before.paired and before.matching(invocation) == 1 and before.rederives
+        stands_open = before.closing[invocation] is None and store is Store.ANSWERS
+        return (answer is Answer.PLANNED) == (one and stands_open)
 
     @invariant(on=examine, source=("probe 3", "reconcile step 3.8a", "Check 6.5", "Invariant 5.9"))
     def an_undecidable_act_names_what_matches_it(

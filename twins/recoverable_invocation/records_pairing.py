@@ -3,9 +3,10 @@
 Step counts: the initial action is none; an intent, its ageing by one or two steps, and the examination.
 """
 
-from falsework.language import twin
+from falsework.language import given, require, twin
 from falsework.models.recoverable_invocation.records_pairing import (
     Actor,
+    Age,
     Answer,
     Cause,
     Closing,
@@ -152,8 +153,7 @@ class WaitForAFenceThatIsNotThere(Pairing):
 
 @twin(
     breaks={
-        Pairing.an_outcome_is_planned_of_one_record_with_the_datum: 4,
-        Pairing.what_the_store_cannot_tell_is_undecidable: 4,
+        Pairing.an_outcome_is_planned_of_one_record_that_tells_it: 4,
         Pairing.an_identical_act_makes_an_orphan_undecidable: None,
         Pairing.the_candidates_are_more_than_an_escalation_lists: None,
     }
@@ -166,7 +166,7 @@ class PairedByPayload(Pairing):
         return Probe.COMMITTED if found is Probe.UNDECIDABLE and not self.paired else found
 
 
-@twin(breaks={Pairing.what_the_store_cannot_tell_is_undecidable: 4})
+@twin(breaks={Pairing.an_outcome_is_planned_of_one_record_that_tells_it: 4})
 class OutcomeFromMemory(Pairing):
     """The store has the record and not what the outcome must say, and the sweep fills in the rest."""
 
@@ -191,6 +191,7 @@ class EscalationWithoutCandidates(Pairing):
 @twin(
     breaks={
         Pairing.closed_already_is_said_of_the_invocations_own_closing: 6,
+        Pairing.an_outcome_is_planned_of_one_record_that_tells_it: 7,
         Pairing.an_identical_act_makes_an_orphan_undecidable: None,
         Pairing.the_candidates_are_more_than_an_escalation_lists: None,
     }
@@ -200,3 +201,108 @@ class ClosedByAnotherOfTheAct(Pairing):
 
     def is_closed(self, invocation: Invocation) -> bool:
         return any(closing is not None for closing in self.closing.values())
+
+
+@twin(breaks={Pairing.the_second_intent_follows_the_first_closing: 1})
+class OpenBesideAnOpenIntent(Pairing):
+    """The first invocation is surely dead by now, so the second does not wait for its closing."""
+
+    def may_open(self, invocation: Invocation) -> bool:
+        return True
+
+
+@twin(breaks={Pairing.a_live_invocation_commits_once: 3})
+class CommitOutOfTheQueue(Pairing):
+    """The call was queued, and somebody else delivers it after its caller's death."""
+
+    def may_commit(self, invocation: Invocation) -> bool:
+        return self.opened[invocation]
+
+
+@twin(breaks={Pairing.a_live_invocation_commits_once: 1, Pairing.everything_begins_with_an_intent: 1})
+class CommitBeforeTheIntent(Pairing):
+    """The act is made first, and written down where it succeeded."""
+
+    def may_commit(self, invocation: Invocation) -> bool:
+        return self.alive[invocation] or not self.opened[invocation]
+
+
+@twin(breaks={Pairing.an_invocations_outcome_is_of_its_act_in_time: 4})
+class CloseAtAnyAge(Pairing):
+    """The invocation closes whenever it wakes."""
+
+    def in_time(self, invocation: Invocation) -> bool:
+        return True
+
+
+@twin(breaks={Pairing.who_dies_was_alive: 2})
+class DeathThatIsNone(Pairing):
+    """The process is killed, and the thread that commits belongs to another."""
+
+    def die(self, invocation: Invocation) -> None:
+        require(self.alive[invocation])
+
+
+@twin(
+    breaks={
+        Pairing.nothing_is_undone: 2,
+        Pairing.an_outcome_outgrows_what_the_journal_takes: None,
+        Pairing.an_act_is_abandoned: None,
+        Pairing.an_act_that_was_not_observed_happens_after_all: None,
+        Pairing.an_identical_act_makes_an_orphan_undecidable: None,
+        Pairing.the_candidates_are_more_than_an_escalation_lists: None,
+        Pairing.a_second_run_finds_the_plan_of_a_dead_one: None,
+    }
+)
+class EdgesThatFallTogether(Pairing):
+    """The abandon edge is the examine edge, and the allowance between them is gone."""
+
+    def grow(self, invocation: Invocation) -> None:
+        require(self.opened[invocation] and self.closing[invocation] is None)
+        require(self.age[invocation] is not Age.FINAL)
+        self.age[invocation] = Age.FINAL
+
+
+@twin(breaks={Pairing.an_open_intent_grows_older: 4})
+class AgeOfTheClosed(Pairing):
+    """The age is the record's and goes on after the closing."""
+
+    def grow(self, invocation: Invocation) -> None:
+        require(self.opened[invocation] and self.age[invocation] is not Age.FINAL)
+        self.age[invocation] = Age.AGED if self.age[invocation] is Age.YOUNG else Age.FINAL
+
+
+@twin(breaks={Pairing.only_an_aged_intent_is_examined: 2})
+class SweepWithoutAnExamineEdge(Pairing):
+    """The run examines what is open, the invocations at work included."""
+
+    def is_aged(self, invocation: Invocation) -> bool:
+        return True
+
+
+@twin(
+    breaks={
+        Pairing.a_run_ends_with_the_closing_it_planned: 5,
+        Pairing.an_outcome_outgrows_what_the_journal_takes: None,
+    }
+)
+class OutcomeThatIsNeverWritten(Pairing):
+    """The plan is in the journal, and the run takes it for the outcome."""
+
+    def finish(self, fits: bool) -> Answer:
+        given(self.run)
+        self.run = None
+        return Answer.CLOSED
+
+
+@twin(
+    breaks={
+        Pairing.a_dead_run_leaves_its_plan_alone: 5,
+        Pairing.a_second_run_finds_the_plan_of_a_dead_one: None,
+    }
+)
+class RunThatRisesAgain(Pairing):
+    """A run that died takes up where it was, under a lease that has ended."""
+
+    def crash(self) -> None:
+        require(self.run is not None)
