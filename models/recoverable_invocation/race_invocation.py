@@ -22,7 +22,7 @@ class Invocation(Journal):
     RETRIES: ClassVar[int] = 1  # of Close; -1 is no limit
     CLOSE_RE_READS: ClassVar[bool] = True
 
-    retries: Annotated[int, Upto("max(RETRIES, 0)")] = 0
+    retries: Annotated[int, Upto("max(RETRIES, 1)")] = 0
 
     def ends(self) -> None:
         """The invocation gives the section back and does nothing any more."""
@@ -185,7 +185,7 @@ class Invocation(Journal):
             answer = self.failure()
             self.ends()
             return answer
-        self.retries = 0 if self.RETRIES < 0 else self.retries + 1
+        self.retries = min(self.retries + 1, max(self.RETRIES, 1))
         self.reply[Who.INVOCATION] = None
         self.at[Who.INVOCATION] = At.DECIDED
         return Answer.PROCEED

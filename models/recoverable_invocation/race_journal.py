@@ -6,7 +6,19 @@ that lag and the skew of its own clock.
 
 from typing import Annotated, ClassVar
 
-from falsework.language import Elapsed, Length, Map, Seq, bound, count, first, given, internal, require
+from falsework.language import (
+    Elapsed,
+    Length,
+    Map,
+    Seq,
+    bound,
+    count,
+    first,
+    given,
+    internal,
+    replace,
+    require,
+)
 from falsework.models.recoverable_invocation.race_section import Section
 from falsework.models.recoverable_invocation.vocabulary import (
     At,
@@ -106,7 +118,7 @@ class Journal(Section):
     @internal(source=("journal fence 3", "Allowance 8"))
     def land(self, who: Who) -> None:
         write = given(self.in_flight[who])
-        bound(len(self.journal) < self.RECORDS)
+        bound(write.kind is Kind.INTENT or self.has_room(write.names))
         self.in_flight[who] = None
         if self.at[who] is At.ISSUED:
             self.reply[who] = Reply.LANDED
@@ -114,8 +126,25 @@ class Journal(Section):
             self.intent_age = 0
             self.intent_hidden = self.hidden(write)
         else:
-            self.journal.append(Closing(write.author, write.kind, write.names, self.hidden(write)))
+            self.append(write)
             self.forget(write.kind)
+
+    def is_a_chain(self) -> bool:
+        """Each closing but the first names the one before it."""
+        return all(place == 0 or closing.names == place - 1 for place, closing in enumerate(self.journal))
+
+    def has_room(self, names: Place | None) -> bool:
+        return len(self.journal) < self.RECORDS or (self.is_a_chain() and names == self.RECORDS - 1)
+
+    def append(self, write: Write) -> None:
+        """A chain that fills the journal forgets its second record: only its ends are asked for."""
+        if len(self.journal) < self.RECORDS:
+            self.journal.append(Closing(write.author, write.kind, write.names, self.hidden(write)))
+            return
+        for place in range(1, self.RECORDS - 1):
+            self.journal[place] = replace(self.journal[place + 1], names=place - 1)
+        last = Closing(write.author, write.kind, self.RECORDS - 2, self.hidden(write))
+        self.journal[self.RECORDS - 1] = last
 
     def oldest(self) -> int:
         """The age from which on all clocks call the intent old."""

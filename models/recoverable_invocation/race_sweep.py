@@ -38,6 +38,7 @@ class Sweep(Invocation):
         self.decided[who] = None
         self.reply[who] = None
         self.late[who] = False
+        self.lapsed[who] = 0
 
     def examines(self, who: Who) -> bool:
         return not self.LOWER_EDGE or self.is_past(self.examine_edge(), who)

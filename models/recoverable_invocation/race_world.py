@@ -27,7 +27,6 @@ class World(Reopen):
         if self.in_flight[who] is not None:
             self.orphan(who)
         self.at[who] = At.DONE if who is Who.INVOCATION else At.IDLE
-        self.lapsed[who] = 0
         self.forgets(who)
         if who is Who.INVOCATION:
             self.rests()
