@@ -1,6 +1,7 @@
 """The store's promises, one by one, each against a real SQLite file."""
 
 import ast
+import functools
 import shutil
 import subprocess
 import sys
@@ -430,6 +431,18 @@ def test_a_creator_that_comes_second_keeps_the_first_ones_file(
 # One door for each driver.
 
 
+@functools.cache
+def libraries_imported() -> set[tuple[str, str]]:
+    """Each file of the runtime with each library that it imports."""
+    root, found = Path(next(iter(falsework.runtime.__path__))), set()
+    for source in root.rglob("*.py"):
+        for node in ast.walk(ast.parse(source.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            found |= {(source.relative_to(root).as_posix(), name.split(".")[0]) for name in names}
+    return found
+
+
 @pytest.mark.parametrize(
     "library, doors",
     [
@@ -440,14 +453,7 @@ def test_a_creator_that_comes_second_keeps_the_first_ones_file(
 )
 def test_a_library_is_imported_at_its_door_alone(library: str, doors: set[str]) -> None:
     # The examples have databases of their own, as their users would.
-    root = Path(next(iter(falsework.runtime.__path__)))
-    importers = set()
-    for source in root.rglob("*.py"):
-        for node in ast.walk(ast.parse(source.read_text())):
-            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            if any(name.split(".")[0] == library for name in names):
-                importers.add(source.relative_to(root).as_posix())
+    importers = {source for source, imported in libraries_imported() if imported == library}
     assert {importer for importer in importers if not importer.startswith("examples/")} == doors
 
 
