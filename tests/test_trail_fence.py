@@ -53,7 +53,7 @@ class Duel:
         assert os.WIFSTOPPED(status)
 
     def sweep(self, key: str) -> bool:
-        """The key is taken and the act closed if it was open; False where the key is held, or the store kept."""
+        """The act is closed, by this sweep if it was open; False where the key is held, or the store kept."""
         try:
             granted = self.host.try_take(key, "sweep", LEASE)
         except StoreBusy:
