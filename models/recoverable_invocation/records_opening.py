@@ -317,6 +317,35 @@ class Opening(Model):
         same = self.stage[invocation] is before.stage[invocation]
         return self.service or (same and self.surfaced[invocation]) or answer is Swept.NOT_KEPT
 
+    @invariant(on=land, source=("open step 5.1", "open invocations 4"))
+    def an_intent_in_flight_lands_once(self, before: Self, invocation: Invocation) -> bool:
+        return before.stage[invocation] is Stage.FLYING and self.is_open(invocation)
+
+    @invariant(on=fail, source=("Primitive policy 23", "open step 1.5"))
+    def an_intent_that_failed_leaves_nothing(self, invocation: Invocation) -> bool:
+        return self.stage[invocation] is Stage.NONE and not self.alive[invocation]
+
+    @invariant(on=age)
+    def only_what_stands_open_ages(self, before: Self, invocation: Invocation) -> bool:
+        return before.is_open(invocation)
+
+    @invariant(
+        on=close, source=("close step 4.1", "refuse step 3.9", "open invocations 5", "act section 10a")
+    )
+    def an_invocation_closes_its_own_open_intent(self, before: Self, invocation: Invocation) -> bool:
+        live = before.is_open(invocation) and before.alive[invocation] and not before.aged[invocation]
+        happened = Stage.OUTCOME if self.committed[invocation] else Stage.REFUSED
+        return live and self.stage[invocation] is happened and not self.alive[invocation]
+
+    @invariant(
+        on=resolve, source=("open step 3.8d", "resolve 14a", "resolve 15a", "resolve 18", "resolve 20a")
+    )
+    def an_operator_closes_what_nobody_else_will(self, before: Self, invocation: Invocation) -> bool:
+        left = before.is_open(invocation) or before.stage[invocation] is Stage.ESCALATED
+        happened = Stage.OUTCOME if self.committed[invocation] else Stage.ABANDONED
+        quiet = before.aged[invocation] and not self.alive[invocation]
+        return left and quiet and self.stage[invocation] is happened
+
     # What must be able to happen.
 
     @reachable

@@ -3,7 +3,7 @@
 Step counts: the initial action is none; an intent is issued, lands and ages, and a second call meets it.
 """
 
-from falsework.language import count, twin
+from falsework.language import count, require, twin
 from falsework.models.recoverable_invocation.records_opening import (
     Call,
     Code,
@@ -162,3 +162,51 @@ class SweepWithoutAnIdentity(Opening):
 
     def sweep_writes(self) -> bool:
         return True
+
+
+@twin(breaks={Opening.under_the_fence_one_intent_is_open: 6, Opening.an_intent_in_flight_lands_once: 3})
+class IntentLandsAgain(Opening):
+    """A blind retry of an intent that has landed appends it again, and what was closed is open."""
+
+    def land(self, invocation: Invocation) -> None:
+        require(self.stage[invocation] is not Stage.NONE)
+        self.stage[invocation] = Stage.OPEN
+
+
+@twin(breaks={Opening.an_intent_that_failed_leaves_nothing: 2})
+class FailedOpenGoesOn(Opening):
+    """The intent did not land, and the invocation goes on as if it had."""
+
+    def fail(self, invocation: Invocation) -> None:
+        require(self.stage[invocation] is Stage.FLYING)
+        self.stage[invocation] = Stage.NONE
+
+
+@twin(breaks={Opening.only_what_stands_open_ages: 2})
+class FlyingIntentAges(Opening):
+    """Its age is counted from the issue and not from the substrate's stamp."""
+
+    def age(self, invocation: Invocation) -> None:
+        require(self.stage[invocation] is not Stage.NONE and not self.aged[invocation])
+        self.aged[invocation] = True
+
+
+@twin(breaks={Opening.an_invocation_closes_its_own_open_intent: 4})
+class ClosesPastItsBound(Opening):
+    """An invocation that outlived its completion bound closes beside the sweep."""
+
+    def close(self, invocation: Invocation) -> None:
+        require(self.is_open(invocation) and self.alive[invocation])
+        self.stage[invocation] = Stage.OUTCOME if self.committed[invocation] else Stage.REFUSED
+        self.alive[invocation] = False
+
+
+@twin(breaks={Opening.an_operator_closes_what_nobody_else_will: 5})
+class OperatorDoesNotProbe(Opening):
+    """What stands open for long enough did not happen."""
+
+    def resolve(self, invocation: Invocation) -> None:
+        require(self.aged[invocation])
+        require(self.is_open(invocation) or self.stage[invocation] is Stage.ESCALATED)
+        self.stage[invocation] = Stage.ABANDONED
+        self.alive[invocation] = False
