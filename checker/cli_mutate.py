@@ -64,7 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--all", action="store_true", help="find everything that a mutant breaks, and not the first alone"
     )
     parser.add_argument(
-        "--everywhere", action="store_true", help="also in each configuration that holds, until one kills it"
+        "--everywhere",
+        action="store_true",
+        help="also in each configuration that breaks no invariant, until one kills it",
     )
     parser.add_argument("--verbose", action="store_true", help="list the mutants that are killed too")
     add_quiet(parser)
@@ -95,13 +97,14 @@ def _in_time(ends: float | None) -> bool:
 
 
 def _others(target: Target, max_states: int) -> dict[str, Definition]:
-    """The other configurations that declare that they hold, by name; one that is too large is said."""
+    """The other configurations that break no invariant, by name; one that is too large is said."""
     found = {}
+    model = target.cls if target.twin else subject_of(target.cls)
     for configuration in configurations_of(subject_of(target.cls)):
         role, name = role_of(configuration), configuration.__name__
-        if name == target.configuration or role is None or role.breaks:
+        if name == target.configuration or role is None or any(s is not None for s in role.breaks.values()):
             continue
-        definition = definition_of(within(target.cls, configuration))
+        definition = definition_of(within(model, configuration))
         try:
             unmutated(definition, max_states)
         except InputError as problem:
