@@ -142,13 +142,11 @@ class Supersession(Model):
         return self.has(Kind.OUTCOME) or self.has(Kind.REFUSED)
 
     def over_an_abandonment(self, disposition: Kind) -> Answer:
-        if (
-            self.RESOLVES_RIVALS and self.unrelated()
-        ):  # rivals: only where an outcome is among them must the disposition be one
+        if self.RESOLVES_RIVALS and self.unrelated():
             return Answer.ALREADY_ACCOUNTED if self.has(Kind.OUTCOME) else Answer.WRITES
-        if disposition is Kind.ABANDONED or not self.stands_as(Kind.ABANDONED):
-            return Answer.ALREADY_ABANDONED if self.stands_as(Kind.ABANDONED) else Answer.WRITES
-        return self.UNCAUSED
+        if not self.stands_as(Kind.ABANDONED):
+            return Answer.WRITES
+        return Answer.ALREADY_ABANDONED if disposition is Kind.ABANDONED else self.UNCAUSED
 
     def too_young(self) -> bool:
         return not self.aged
@@ -189,7 +187,6 @@ class Supersession(Model):
 
     @action(source=("refuse step 2.1", "refuse step 2.2", "refuse step 2.3"))
     def refuse(self) -> Answer:
-        """The re-read of Refuse, after a commit that was refused."""
         require(not self.over)
         self.over = True
         if self.length > 0:
@@ -201,7 +198,6 @@ class Supersession(Model):
 
     @action(source=("reconcile step 2.4", "reconcile step 2.5", "reconcile step 2.6"))
     def sweep(self, finding: Kind) -> Answer:
-        """A run has probed the store, and the finding says which closing that supports."""
         require(finding is not Kind.REFUSED and self.aged and self.pending[Writer.SWEEP] is None)
         self.enter(Writer.SWEEP)
         if self.swept():
@@ -212,17 +208,7 @@ class Supersession(Model):
     def swept(self) -> bool:
         return self.length > 0
 
-    @action(
-        source=(
-            "resolve 1",
-            "resolve 8",
-            "resolve 9",
-            "resolve 14a",
-            "resolve 15a",
-            "resolve 16a",
-            "resolve 27",
-        )
-    )
+    @action(source=("resolve 1", "resolve 8", "resolve 9", "resolve 15a", "resolve 16a"))
     def resolve(self, disposition: Kind) -> Answer:
         require(disposition is not Kind.REFUSED and self.pending[Writer.OPERATOR] is None)
         answer = self.disposed(disposition)
@@ -246,7 +232,6 @@ class Supersession(Model):
         self.pending[writer] = None
 
     def leaves_rivals(self, writer: Writer, write: Write) -> bool:
-        """Told by what was read and not by names."""
         if write.seen < self.length:
             return True
         return self.rivals and not (writer is Writer.OPERATOR and self.RESOLVES_RIVALS)
@@ -280,9 +265,8 @@ class Supersession(Model):
     @invariant(source=("Which closing stands 2", "Which closing stands 3", "resolve 13"))
     def only_an_operators_closing_names_another(self) -> bool:
         return all(
-            not self.names[later, earlier] or (closing is not None and closing.by is Writer.OPERATOR)
-            for later, closing in self.closings.items()
-            for earlier in range(self.CLOSINGS)
+            not self.names_something(later) or self.is_by(later, Writer.OPERATOR)
+            for later in range(self.CLOSINGS)
         )
 
     @invariant(source=("Invariant 5.6", "resolve 16a"))
@@ -308,14 +292,15 @@ class Supersession(Model):
 
     @invariant(source=("Invariant 2.3", "reconcile 7", "sweep closed ids 1"))
     def two_sweep_runs_never_close_one_act(self) -> bool:
-        return (
-            count(closing is not None and closing.by is Writer.SWEEP for closing in self.closings.values())
-            <= 1
-        )
+        return count(self.is_by(slot, Writer.SWEEP) for slot in range(self.CLOSINGS)) <= 1
 
     def is_of(self, slot: Slot, kind: Kind) -> bool:
         closing = self.closings[slot]
         return closing is not None and closing.kind is kind
+
+    def is_by(self, slot: Slot, writer: Writer) -> bool:
+        closing = self.closings[slot]
+        return closing is not None and closing.by is writer
 
     # What is true of every step.
 
@@ -328,12 +313,8 @@ class Supersession(Model):
     @invariant(on=land, source=("resolve 13", "resolve 15a"))
     def an_operator_names_whatever_stood(self, before: Self, writer: Writer) -> bool:
         write = before.pending[writer]
-        return (
-            write is None
-            or writer is not Writer.OPERATOR
-            or write.seen == 0
-            or self.names_something(before.length)
-        )
+        saw = write is not None and writer is Writer.OPERATOR and write.seen > 0
+        return not saw or self.names_something(before.length)
 
     # What the surfaces say.
 
@@ -377,22 +358,33 @@ class Supersession(Model):
     def close_adopts_the_outcome_that_stands_and_says_whose(self, answer: Answer) -> bool:
         outcome = self.stands_as(Kind.OUTCOME)
         operator = self.stands_by(Writer.OPERATOR)
-        return (answer is Answer.LANDED_BY_OPERATOR) == (outcome and operator) and (
-            answer is Answer.LANDED_BY_SWEEP
-        ) == (outcome and not operator)
+        by_sweep = (answer is Answer.LANDED_BY_SWEEP) == (outcome and not operator)
+        return by_sweep and (answer is Answer.LANDED_BY_OPERATOR) == (outcome and operator)
 
     @invariant(on=close, source=("close step 2.3", "close step 2.3a", "close step 2.3b"))
     def close_never_adopts_an_abandonment_or_an_escalation(self, answer: Answer) -> bool:
         denied = self.stands_as(Kind.ABANDONED) or self.stands_as(Kind.ESCALATED)
         return (answer is Answer.RECORDING_FAILURE) == denied
 
-    @invariant(on=refuse, source=("refuse step 2.2", "refuse step 2.3"))
+    @invariant(on=close, source=("close step 2.1", "close step 2.5", "close step 3.1"))
+    def close_writes_once_and_where_nothing_stands(self, before: Self, answer: Answer) -> bool:
+        return self.is_issued(before.over, answer) and (answer is Answer.WRITES) == (before.length == 0)
+
+    @invariant(on=refuse, source=("refuse step 2.2", "refuse step 2.3", "refuse step 3.1"))
     def a_closed_invocation_is_not_refused_again(self, before: Self, answer: Answer) -> bool:
-        return (answer is Answer.ALREADY_ACCOUNTED) == (before.length > 0)
+        closed = (answer is Answer.ALREADY_ACCOUNTED) == (before.length > 0)
+        return closed and self.is_issued(before.over, answer)
+
+    def is_issued(self, over: bool, answer: Answer) -> bool:
+        issued = self.pending[Writer.INVOCATION] is not None
+        return not over and issued == (answer is Answer.WRITES and not self.evicted)
 
     @invariant(on=sweep, source=("reconcile step 2.5", "reconcile step 2.6"))
     def the_sweep_leaves_what_another_closed(self, before: Self, answer: Answer) -> bool:
-        return (answer is Answer.CLOSED_ALREADY) == (before.length > 0)
+        """And what it writes it writes of an aged intent, one record at a time."""
+        one = before.pending[Writer.SWEEP] is None and before.aged
+        issued = self.pending[Writer.SWEEP] is not None
+        return one and (answer is Answer.CLOSED_ALREADY) == (before.length > 0) == (not issued)
 
     @invariant(on=resolve, source=("resolve 9", "journal fence none 4"))
     def already_accounted_leaves_no_duplicate_behind(
@@ -401,6 +393,15 @@ class Supersession(Model):
         return implies(
             answer is Answer.ALREADY_ACCOUNTED, not before.rivals or disposition is not Kind.OUTCOME
         )
+
+    @invariant(on=resolve, source=("resolve 4", "resolve 22"))
+    def an_operator_issues_what_it_answers_to_write(self, before: Self, answer: Answer) -> bool:
+        issued = self.pending[Writer.OPERATOR] is not None
+        return before.pending[Writer.OPERATOR] is None and (answer is Answer.WRITES) == issued
+
+    @invariant(on=lose, source="journal fence 3")
+    def what_is_lost_was_on_its_way(self, before: Self, writer: Writer) -> bool:
+        return before.pending[writer] is not None and self.pending[writer] is None
 
     @invariant(on=resolve, source="resolve 9")
     def an_outcome_or_a_refusal_by_itself_is_final(

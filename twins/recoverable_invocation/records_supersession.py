@@ -290,3 +290,45 @@ class EscalationWithoutACause(Supersession):
     """The operator who doubts an abandonment is refused without being told why."""
 
     UNCAUSED = Answer.NO_DECLARED_CODE
+
+
+@twin(
+    breaks={
+        Supersession.close_adopts_the_outcome_that_stands_and_says_whose: 3,
+        Supersession.close_writes_once_and_where_nothing_stands: 3,
+        Supersession.close_never_adopts_an_abandonment_or_an_escalation: 3,
+    }
+)
+class CloseWithoutAReread(Supersession):
+    """The act is committed and the lease was good, so the outcome is written."""
+
+    def close(self) -> Answer:
+        require(not self.over)
+        self.over = True
+        self.pending[Writer.INVOCATION] = None if self.evicted else Write(kind=Kind.OUTCOME, seen=self.length)
+        return Answer.WRITES
+
+
+@twin(
+    breaks={
+        Supersession.an_operator_issues_what_it_answers_to_write: 1,
+        Supersession.a_chain_of_three_is_one_closing: None,
+        Supersession.an_act_reads_resolved: None,
+        Supersession.close_may_find_an_operators_outcome: None,
+    }
+)
+class ResolutionOnPaper(Supersession):
+    """The operator is told that it was written, and it never left the console."""
+
+    def resolve(self, disposition: Kind) -> Answer:
+        answer = super().resolve(disposition)
+        self.pending[Writer.OPERATOR] = None
+        return answer
+
+
+@twin(breaks={Supersession.what_is_lost_was_on_its_way: 2})
+class WriteThatOutlivesItsLoss(Supersession):
+    """A write that was given up for lost is still in somebody's queue."""
+
+    def lose(self, writer: Writer) -> None:
+        require(self.pending[writer] is not None)
