@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 from deployment_world import example
 from falsework.runtime import trail
@@ -215,11 +216,18 @@ class Leases(LeaseHost):
 
 
 class Simulation:
-    """One seed's run, to its end, and what is left of it."""
+    """One seed's run, to its end, and what is left of it; a harder world has other parts."""
+
+    parts: ClassVar[tuple[type[Scheduler], type[Constituent], type[Journal]]] = (
+        Scheduler,
+        Constituent,
+        Journal,
+    )
 
     def __init__(self, seed: int, path: Path, founded: Path, plan: Plan | None = None) -> None:
         self.plan = plan or plan_of(seed)
-        self.scheduler = Scheduler(seed, Odds())
+        scheduler, constituent, _ = self.parts
+        self.scheduler = scheduler(seed, Odds())
         rng = self.scheduler.rng
         shutil.copyfile(founded, path)
         self.store = SqliteStore(
@@ -229,7 +237,7 @@ class Simulation:
         )
         self.seams = counted()
         self.deployment = self.plan.deployment()
-        self.constituent = Constituent(self, rng.randrange(ALLOWANCE + 1))
+        self.constituent = constituent(self, rng.randrange(ALLOWANCE + 1))
         self.journal_away = False
         self.ids = itertools.count(1)
         self.data = itertools.count(1)
@@ -255,7 +263,7 @@ class Simulation:
         """An instance on a machine whose clock is apart by no more than the allowance."""
         return Instance(
             self.deployment,
-            trail=Journal(self),
+            trail=self.parts[2](self),
             store=self.store,
             leases=Leases(self),
             seam=Apart(self.scheduler.time, self.scheduler.rng.randrange(ALLOWANCE + 1)),

@@ -70,8 +70,7 @@ def may_write(parties: Parties, standing: Standing) -> int | None:
 
 def append(parties: Parties, write: Write) -> Append:
     """The record has landed, once, or here is why not; the maps know of it."""
-    remaining = may_write(parties, write.standing)
-    if remaining is None:
+    if may_write(parties, write.standing) is None:
         return NotLanded(Why.GATE, Why.GATE.value)
     known = {found.event_id for found in parties.indexes.of(write.invocation_id).records()}
     answer = parties.trail.record_action(
@@ -90,7 +89,7 @@ def append(parties: Parties, write: Write) -> Append:
         case trail.RecordingFailure():
             return NotLanded(Why.FAILED, f"step {answer.step.value}: {answer.because.value}: {answer.detail}")
         case trail.ReplyLost():
-            return _after_a_lost_reply(parties, write, remaining, answer)
+            return _after_a_lost_reply(parties, write, answer)
 
 
 def _fence(parties: Parties, standing: Standing) -> trail.Fence | None:
@@ -142,9 +141,9 @@ def _found_again(parties: Parties, write: Write, known: set[str], absent: NotLan
     return absent
 
 
-def _after_a_lost_reply(parties: Parties, write: Write, issued: int, answer: trail.ReplyLost) -> Append:
+def _after_a_lost_reply(parties: Parties, write: Write, answer: trail.ReplyLost) -> Append:
     """The record is looked for by its event once it can no longer land unseen, and not before."""
-    if not _bound_has_passed(parties, write.standing, issued):
+    if not _bound_has_passed(parties, write.standing):
         return NotLanded(Why.UNREAD, answer.detail)
     if not _read_again(parties, write.standing, behind_writers=True):
         return NotLanded(Why.UNREAD, answer.detail)
@@ -167,11 +166,15 @@ def pause(parties: Parties) -> int:
     return max(parties.figures.journal_write_bound // PAUSES_IN_A_WRITE, 1)
 
 
-def _bound_has_passed(parties: Parties, standing: Standing, issued: int) -> bool:
-    """Whether the write's bound has passed since its issue, as the lease reports while it stands."""
-    bound = parties.figures.journal_write_bound
-    while (remaining := parties.section.remaining(standing)) is not None:
-        if issued - remaining >= bound:
+def _bound_has_passed(parties: Parties, standing: Standing) -> bool:
+    """Whether a write's bound has passed since the call, as the lease reports while it stands.
+
+    The reply was given up before the call, and the write issued before that. Counted from the gate, the bound
+    could be over before a writer that paused behind its gate had issued anything.
+    """
+    bound, begun = parties.figures.journal_write_bound, parties.section.remaining(standing)
+    while begun is not None and (remaining := parties.section.remaining(standing)) is not None:
+        if begun - remaining >= bound:
             return True
-        parties.section.wait(bound - (issued - remaining))
+        parties.section.wait(bound - (begun - remaining))
     return False
