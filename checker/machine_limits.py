@@ -20,9 +20,9 @@ def threads_for(wanted: int | None) -> int:
         named = os.environ.get("FALSEWORK_THREADS", "")
         if not named:
             return min(processors(), MOST_THREADS)
-        if not named.isdecimal():
+        if not named.isdecimal() or not 1 <= int(named) <= MOST_THREADS:
             raise InputError(f"FALSEWORK_THREADS is {named!r}: write a number from 1 to {MOST_THREADS}")
-        wanted = int(named)
+        return int(named)
     if not 1 <= wanted <= MOST_THREADS:
         raise InputError(f"{wanted} threads: write a number from 1 to {MOST_THREADS}")
     return wanted

@@ -19,6 +19,9 @@ SOMETIMES int64_t floordiv(int64_t a, int64_t b) {{ return a / b - (a % b < 0); 
 SOMETIMES int64_t mod(int64_t a, int64_t b) {{ return a % b + (a % b < 0 ? b : 0); }}
 SOMETIMES int64_t clamp(int64_t index, int64_t size) {{ return 0 <= index && index < size ? index : 0; }}
 """
+EXPANDED = "const state *s, state *out, counts *c, int *on, noted note, void *context"
+TOGETHER = 128
+"""Steps in one function: a compiler's time rises faster than what it is given to compile at once."""
 
 
 @dataclass
@@ -139,9 +142,11 @@ class ModelSource:
         body.lines.append("    return same ? STAYED : FIRED;" if stays else "    return FIRED;")
 
     def expand(self) -> str:
-        """Every instance in turn."""
+        """Every instance in turn, so many in a function."""
+        every = range(len(self.lowered.instances))
         lines = [
-            "static void rest(int r, const state *s, const state *t, counts *c, noted note, void *context) {",
+            "static __attribute__((unused))",
+            "void rest(int r, const state *s, const state *t, counts *c, noted note, void *context) {",
             "    if (r == FAULT) note(context, AT_FAULT, s);",
             "    if (r == OUTSIDE) note(context, DOMAIN_LEFT, s);",
             "    if (r != BROKEN) return;",
@@ -151,16 +156,21 @@ class ModelSource:
             "    for (int b = 0; b < n; b++) note(context, c->broken[b], s);",
             "    if (fault) note(context, AT_FAULT, s);",
             "}",
-            "state *model_expand(const state *s, state *out, counts *c, int *on, noted note, void *context)",
-            "{",
-            "    int any = 0, r;",
         ]
-        for number in range(len(self.lowered.instances)):
-            lines.append(f"    r = step_{number}(s, out, c);")
-            lines.append("    if (r == FIRED) out++;")
-            lines.append("    else if (r > STAYED) rest(r, s, out, c, note, context);")
-            lines.append("    any |= r;")
-        return "\n".join([*lines, "    *on = any;", "    return out;", "}"])
+        some = [every[first : first + TOGETHER] for first in range(0, len(every), TOGETHER)]
+        apart = "static" if len(some) == 1 else "static __attribute__((noinline))"
+        for number, steps in enumerate(some):
+            lines.append(f"{apart} state *expand_{number}({EXPANDED}) {{\n    int any = *on, r;")
+            for step in steps:
+                lines.append(f"    r = step_{step}(s, out, c);")
+                lines.append("    if (r == FIRED) out++;")
+                lines.append("    else if (r > STAYED) rest(r, s, out, c, note, context);")
+                lines.append("    any |= r;")
+            lines.append("    *on = any;\n    return out;\n}")
+        lines.append(f"state *model_expand({EXPANDED}) {{")
+        lines.append("    *on = 0; (void)s, (void)c, (void)note, (void)context;")
+        lines += [f"    out = expand_{number}(s, out, c, on, note, context);" for number in range(len(some))]
+        return "\n".join([*lines, "    return out;", "}"])
 
     # --- predicates
 

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Thread
 from typing import Any
 
@@ -53,6 +53,30 @@ def _children() -> float:
     return used.ru_utime + used.ru_stime
 
 
+@dataclass
+class _Known:
+    """What the program had told of its progress: states waiting, steps fired, states of each level."""
+
+    waiting: int = 0
+    fired: int = 0
+    levels: list[int] = field(default_factory=list)
+
+    def told(self, line: str) -> bool:
+        """Whether the line tells of progress, and is whole: its writer may have been killed."""
+        word, *numbers = line.split() or [""]
+        numeric = len(numbers) >= 2 and all(map(str.isdecimal, numbers))
+        if word != "progress" or not numeric or not line.endswith("\n"):
+            return False
+        self.waiting, self.fired, *more = map(int, numbers)
+        self.levels += more
+        return True
+
+    def reached(self, tally: Tally) -> None:
+        """Afterwards the tally counts that, and no more."""
+        tally.transitions, tally.levels = self.fired, list(self.levels)
+        tally.states = sum(tally.levels)
+
+
 @dataclass(frozen=True)
 class _Ended:
     """How the program ended, and all that it said."""
@@ -60,7 +84,7 @@ class _Ended:
     code: int
     answer: str
     said: str
-    known: tuple[int, ...]  # the last progress: states waiting, steps fired, states of each level
+    known: _Known
 
 
 class _Run:
@@ -86,7 +110,8 @@ class _Run:
             if stopped is None:
                 self._read(self._result(ended))
             else:
-                self._read_progress(ended.known, stopped)
+                ended.known.reached(self.counted)
+                self.counted.stop = stopped
         return self.counted
 
     def _starts(self) -> None:
@@ -114,21 +139,25 @@ class _Run:
         bounds = self.bounds
         depth = 0 if self.ended else -1 if bounds.max_depth is None else bounds.max_depth
         asked = [self.threads, bounds.max_states, depth, self.memory_mb << 20, int(bounds.every), 1]
-        made = program(self.source.text, self.source.words.count)
         begun = "\n".join(" ".join(f"{word:x}" for word in words) for _, words in self.begun)
-        return self._watch(
-            [str(made), *map(str, asked), "y" if witnesses else "n"], f"{len(self.begun)}\n{begun}\n"
-        )
+        running = self._started([*map(str, asked), "y" if witnesses else "n"])
+        return self._watch(running, f"{len(self.begun)}\n{begun}\n")
 
-    def _watch(self, command: list[str], given: str) -> _Ended:
-        """Runs the program to its end, its progress told on; nothing of it is left, whatever happens."""
-        pipe = subprocess.PIPE
-        try:
-            running = subprocess.Popen(
-                command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, errors="replace"
-            )
-        except OSError as problem:
-            raise EngineFailed(f"the compiled search cannot be started: {problem}") from None
+    def _started(self, arguments: list[str]) -> subprocess.Popen[str]:
+        """The program running; it is made once more where somebody emptied the cache before it ran."""
+        pipe, tries = subprocess.PIPE, 0
+        while True:
+            made, tries = program(self.source.text, self.source.words.count), tries + 1
+            try:
+                return subprocess.Popen(
+                    [str(made), *arguments], stdin=pipe, stdout=pipe, stderr=pipe, text=True, errors="replace"
+                )
+            except OSError as problem:
+                if tries > 1 or made.exists():
+                    raise EngineFailed(f"the compiled search cannot be started: {problem}") from None
+
+    def _watch(self, running: subprocess.Popen[str], given: str) -> _Ended:
+        """Hears the program to its end, its progress told on; nothing of it is left, whatever happens."""
         assert running.stdin is not None
         assert running.stdout is not None
         assert running.stderr is not None
@@ -148,36 +177,23 @@ class _Run:
                 reader.join()
         return _Ended(code, "".join(answer), said, known)
 
-    def _listen(self, lines: Iterable[str]) -> tuple[str, tuple[int, ...]]:
-        """What it said beside its progress, and the last of its progress."""
-        said = ""
-        known: tuple[int, ...] = (0, 0)
+    def _listen(self, lines: Iterable[str]) -> tuple[str, _Known]:
+        """What it said beside its progress, and what that came to."""
+        said, known = "", _Known()
         for line in lines:
-            word, _, numbers = line.partition(" ")
-            if word != "progress":
+            if not known.told(line):
                 said += line
-                continue
-            known = tuple(map(int, numbers.split()))
-            if self.progress is not None:
+            elif self.progress is not None:
                 shown = Tally(self.definition, "native", self.bounds)
-                self._reached(shown, known)
-                self.progress(shown, known[0])
+                known.reached(shown)
+                self.progress(shown, known.waiting)
         return said.strip(), known
-
-    @staticmethod
-    def _reached(tally: Tally, known: tuple[int, ...]) -> None:
-        tally.transitions, tally.levels = known[1], list(known[2:])
-        tally.states = sum(tally.levels)
 
     def _stopped(self, ended: _Ended) -> Stop | None:
         """The stop of a search that was ended from outside: what it had counted by then is its last word."""
         if ended.code == OUT_OF_MEMORY:
-            return Stop("memory", 0, ended.known[0])
-        return Stop("signal", -ended.code, ended.known[0]) if -ended.code in OUTSIDE else None
-
-    def _read_progress(self, known: tuple[int, ...], stopped: Stop) -> None:
-        self._reached(self.counted, known)
-        self.counted.stop = stopped
+            return Stop("memory", 0, ended.known.waiting)
+        return Stop("signal", -ended.code, ended.known.waiting) if -ended.code in OUTSIDE else None
 
     def _result(self, ended: _Ended) -> dict[str, Any]:
         try:

@@ -38,9 +38,11 @@ def compiler() -> tuple[str, ...]:
     except ValueError as problem:
         raise NoCompiler(f"CC={os.environ['CC']!r} cannot be read: {problem}") from None
     if named:
-        if shutil.which(named[0]) is None:
+        found = shutil.which(named[0])
+        if found is None:
             raise NoCompiler(f"CC names {named[0]}, which is no program here: name another, or unset CC")
-        return tuple(named)
+        here = Path(found).absolute()  # a path from here: it is called elsewhere
+        return (named[0] if named[0] == Path(named[0]).name else str(here), *named[1:])
     for name in ("cc", "gcc", "clang"):
         if shutil.which(name):
             return (name,)
@@ -54,12 +56,16 @@ def cache_folder() -> Path:
     named = os.environ.get("FALSEWORK_CACHE")
     if named:
         return Path(named).absolute()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "falsework"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path("~/.cache").expanduser()).absolute() / "falsework"
 
 
 def folders() -> tuple[Path, ...]:
-    """The cache folder, and where programs go if it cannot be written."""
-    return cache_folder(), Path(tempfile.gettempdir()) / f"falsework-{os.getuid()}"
+    """The cache folder, and where programs go if it does not serve; that alone without a home."""
+    temporary = Path(tempfile.gettempdir()) / f"falsework-{os.getuid()}"
+    try:
+        return cache_folder(), temporary
+    except RuntimeError:  # a user whom the system does not know, as in a container
+        return (temporary,)
 
 
 def program(text: str, words: int) -> Path:
@@ -148,6 +154,9 @@ class _Build:
             new = Path(aside) / "program"
             self.run(["-o", str(new), *map(str, made)], aside, new)
             self._prove(new)
+            for path in made[1:]:  # not before: a compiler that fails leaves nothing for the next one
+                if path.parent != folder:
+                    _keep(path, folder, self._part(path))
             return _keep(new, folder, name)
 
     def _parts(self, source: Path) -> Iterator[Path]:
@@ -155,16 +164,17 @@ class _Build:
         for name in SOURCES:
             yield CORE / name
 
+    def _part(self, path: Path) -> str:
+        return f"{self.identity}-{path.stem}"
+
     def object(self, source: Path, folder: Path, aside: str) -> Path:
         """The source compiled; the core's from the folder, where it is kept for states of that many words."""
-        core = source.parent == CORE
-        name = f"{self.identity}-{source.stem}"
-        kept = _kept(folder, name) if core else None
+        kept = _kept(folder, self._part(source)) if source.parent == CORE else None
         if kept is not None:
             return kept
         new = Path(aside) / f"{source.stem}.o"
         self.run([f"-DWORDS={self.words}", f"-I{CORE}", "-c", "-o", str(new), str(source)], aside, new)
-        return _keep(new, folder, name) if core else new
+        return new
 
     def run(self, arguments: Sequence[str], aside: str, made: Path) -> None:
         """Afterwards the file is made; what the compiler writes besides lies in the same folder."""
@@ -174,6 +184,8 @@ class _Build:
                 command, capture_output=True, check=False, cwd=aside, env={**os.environ, "TMPDIR": aside}
             )
         except OSError as problem:
+            if not Path(aside).exists():
+                raise  # it is the folder that has gone
             raise NoCompiler(f"{self.compiler[0]} cannot be run: {problem.strerror}") from None
         if not done.returncode and made.exists():
             return

@@ -45,6 +45,35 @@ def test_a_model_is_printed_alike_every_time() -> None:
     assert ModelSource(lowered).text == ModelSource(lowered).text
 
 
+class Stuck(Model):
+    """No instance of its action can ever be enabled."""
+
+    here: bool = True
+
+    @action
+    def go(self) -> None:
+        require(False)
+
+    @terminal
+    def it_may_stay(self) -> bool:
+        return self.here
+
+    @invariant
+    def it_is_here(self) -> bool:
+        return self.here
+
+
+@pytest.mark.parametrize("together", [1, 3, 1_000])
+@pytest.mark.parametrize("cls", [Stuck, Lease])
+def test_steps_are_printed_so_many_in_a_function(
+    cls: type[Model], together: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the number, none is lost; and nothing to warn of where there is none."""
+    monkeypatch.setattr("falsework.model_c.TOGETHER", together)
+    definition = definition_of(cls)
+    assert native(definition, Bounds(every=True)).counts() == fast(definition, Bounds(every=True)).counts()
+
+
 # --- states of several words --------------------------------------------------------------------------------
 
 

@@ -149,6 +149,28 @@ def test_a_compiler_is_called_with_its_own_options(
     assert set((tmp_path / "heard").read_text("ascii").splitlines()) == {"--one option"}
 
 
+def test_a_compiler_named_by_a_path_from_here_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is called in another folder."""
+    script(tmp_path / "mycc", 'exec cc "$@"')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CC", "./mycc")
+    assert counts() == expected()
+
+
+def test_a_compiler_that_failed_leaves_nothing_for_the_one_that_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_cache: Path
+) -> None:
+    """Both are called alike and say the same of their version."""
+    monkeypatch.setenv("CC", str(script(tmp_path / "mycc", COMPILERS["garbage"][0])))
+    with pytest.raises(NoCompiler):
+        counts()
+    assert list(empty_cache.iterdir()) == []
+    script(tmp_path / "mycc", '[ "$1" = --version ] && exit 9; exec cc "$@"')
+    assert counts() == expected()
+
+
 def test_a_compiler_that_does_not_know_this_processor_is_asked_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -252,6 +274,45 @@ def test_where_nothing_serves_both_places_are_named(empty_cache: Path, tmp_path:
     )
 
 
+def test_one_without_a_home_has_the_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container that runs for a user whom it does not know."""
+
+    def homeless(path: Path) -> Path:
+        raise RuntimeError(f"{path}: Could not determine home directory.")
+
+    monkeypatch.delenv("FALSEWORK_CACHE")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "expanduser", homeless)
+    assert native_build.folders() == (tmp_path / f"falsework-{os.getuid()}",)
+    assert counts() == expected()
+
+
+@pytest.mark.parametrize("when", ["*model.c*", "*-o*program*"])
+def test_a_cache_that_somebody_deletes_meanwhile_leads_to_the_other_place(
+    when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, empty_cache: Path
+) -> None:
+    gone = f'case "$*" in {when}) rm -rf {empty_cache};; esac; exec cc "$@"'
+    monkeypatch.setenv("CC", str(script(tmp_path / "mycc", gone)))
+    assert counts() == expected()
+    assert not empty_cache.exists()
+    assert len(finished(tmp_path / f"falsework-{os.getuid()}")) == 1
+
+
+def test_a_program_that_somebody_deletes_before_it_runs_is_made_again(
+    monkeypatch: pytest.MonkeyPatch, empty_cache: Path
+) -> None:
+    made = iter((True, False))
+
+    def emptied(text: str, words: int) -> Path:
+        path = native_build.program(text, words)
+        if next(made):
+            shutil.rmtree(empty_cache)
+        return path
+
+    monkeypatch.setattr("falsework.native.program", emptied)
+    assert counts() == expected()
+
+
 def test_what_a_killed_builder_left_is_swept_away_once_it_is_old(empty_cache: Path) -> None:
     for name, age in (("building-old", 2 * native_build.FORGOTTEN), ("building-new", 0)):
         (empty_cache / name).mkdir(parents=True)
@@ -323,7 +384,7 @@ def test_the_threads_are_those_asked_for_then_the_environments_then_the_processo
     assert (threads_for(None), threads_for(5)) == (3, 5)
     for wrong in ("many", "0", "65", "-1"):
         monkeypatch.setenv("FALSEWORK_THREADS", wrong)
-        with pytest.raises(InputError, match="write a number from 1 to 64"):
+        with pytest.raises(InputError, match=f"^FALSEWORK_THREADS is '{wrong}': write a number from 1 to 64"):
             threads_for(None)
     with pytest.raises(InputError, match="65 threads: write a number from 1 to 64"):
         threads_for(65)

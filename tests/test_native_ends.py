@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Annotated, ClassVar
 
 import pytest
 
@@ -20,6 +21,7 @@ from falsework.check import check
 from falsework.definition import Definition, definition_of
 from falsework.errors import EngineFailed
 from falsework.fast import fast
+from falsework.language import Model, Upto, action, invariant, require
 from falsework.lower import lower
 from falsework.models.classics.two_phase_commit import TwoPhaseCommit
 from falsework.naming import with_constants
@@ -58,6 +60,23 @@ def instead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], 
     return put
 
 
+class Stairs(Model):
+    """One way, and that is up."""
+
+    TOP: ClassVar[int] = 10
+
+    height: Annotated[int, Upto("TOP")] = 0
+
+    @action
+    def climb(self) -> None:
+        require(self.height < self.TOP)
+        self.height += 1
+
+    @invariant
+    def nobody_reaches_the_top(self) -> bool:
+        return self.height < self.TOP
+
+
 # --- ended from outside -------------------------------------------------------------------------------------
 
 
@@ -72,6 +91,17 @@ def test_a_search_that_somebody_ends_is_incomplete(name: str, instead: Callable[
     assert said.code == 12
     assert f"ended by signal {int(number)} from outside with 7 states known and not looked at" in said.out
     assert falsework("gate", NAME, "--engine", "native").code == 12
+
+
+def test_what_a_killed_search_had_told_is_added_up_and_half_a_line_is_none(
+    instead: Callable[[str], None],
+) -> None:
+    instead("printf 'progress 7 12 1 4 9\\nprogress 3 20 6\\nprogress 5 30 2' >&2; kill -KILL $$")
+    heard: list[list[int]] = []
+    tally = native(managers(3), progress=lambda tally, _: heard.append(tally.levels))
+    assert heard == [[1, 4, 9], [1, 4, 9, 6]]
+    assert tally.stop == Stop("signal", signal.SIGKILL, 3)
+    assert (tally.states, tally.levels, tally.transitions) == (20, [1, 4, 9, 6], 20)
 
 
 def test_how_an_ended_search_is_told(
@@ -240,6 +270,15 @@ def test_a_system_that_refuses_memory_ends_the_search_likewise(
     assert (tally.stop.bound, tally.stop.limit) == ("memory", 0)
     assert tally.states < 10_340_352
     assert tally.violations == {}
+
+
+def test_a_way_back_of_many_levels_takes_little_memory(instead: Callable[[str], None]) -> None:
+    """10,000 levels of one state: 60 MB of addresses, of which the program without a search takes some 10."""
+    definition = definition_of(with_constants(Stairs, {"TOP": 10_000}))
+    source = native_module._Run(lower(definition), Bounds(), None, 1).source
+    path = program(source.text, source.words.count)
+    instead(f'ulimit -v 60000; exec {path} "$@"')
+    assert native(definition, threads=1).violations["nobody_reaches_the_top"].steps == 10_000
 
 
 def test_without_a_limit_most_of_what_is_free_is_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:

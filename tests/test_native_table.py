@@ -1,6 +1,7 @@
 """The compiled engine's table of states, driven alone: growth in place, clusters, and how well it hashes."""
 
 import functools
+import resource
 import struct
 import subprocess
 from collections.abc import Callable
@@ -53,6 +54,16 @@ def test_each_of_many_states_is_entered_once_and_found_again(driven: Driven, wor
     found = driven("random", count, words=words)
     assert found[0] == count
     assert found[0] / found[1] <= 13 / 16
+
+
+def test_a_table_of_wide_states_grows_on_a_small_stack(driven: Driven) -> None:
+    """Half a megabyte; a state has 3,200 bytes, and some wait there while the table grows."""
+    before = resource.getrlimit(resource.RLIMIT_STACK)
+    resource.setrlimit(resource.RLIMIT_STACK, (512 << 10, before[1]))
+    try:
+        assert driven("random", 7_000, words=400)[0] == 7_000
+    finally:
+        resource.setrlimit(resource.RLIMIT_STACK, before)
 
 
 @pytest.mark.parametrize("place", [0, 1, 1 << 20, 1 << 31, (1 << 32) - (1 << 20), (1 << 32) - 1])

@@ -106,15 +106,17 @@ static void print_trace(const char *key, unsigned number, trace found, int *comm
     free(found.steps);
 }
 
+/* One line, whole or not at all: what waits, what was fired, and the levels that no line told before. */
 void report_progress(const search *all) {
     static time_t last;
+    static size_t told;
     time_t now = time(NULL);
     if (now == last) return;
     last = now;
     uint64_t fired = 0;
     for (unsigned i = 0; i < model_instances; i++) fired += sum(all, offsetof(counts, fired), i);
     fprintf(stderr, "progress %zu %llu", search_waiting(all), (unsigned long long)fired);
-    for (size_t i = 0; i < all->levels; i++) fprintf(stderr, " %llu", (unsigned long long)all->level_sizes[i]);
+    for (; told < all->levels; told++) fprintf(stderr, " %llu", (unsigned long long)all->level_sizes[told]);
     fprintf(stderr, "\n");
 }
 
@@ -146,14 +148,16 @@ static void print_result(search *all, const char *witnesses) {
 /* Successors that a thread puts out at once. Alone: what stays in the cache. Threads meet after each batch, and the
  * longer it is the less one waits for another; but every thread has room for one to each. */
 static size_t batch_for(unsigned threads) {
-    if (threads == 1) return 1 << 11;
-    return threads <= 4 ? 1 << 16 : threads <= 8 ? 1 << 15 : 1 << 14;
+    size_t most = threads == 1 ? 1 << 11 : threads <= 4 ? 1 << 16 : threads <= 8 ? 1 << 15 : 1 << 14;
+    return WORDS <= 16 ? most : most * 16 / WORDS + 1; /* wide states take no more room than those of 16 words */
 }
 
 /* THREADS MAX_STATES MAX_DEPTH MEMORY_BYTES EVERY PROGRESS WITNESS_TRACES */
 int main(int argc, char **argv) {
     if (argc == 1) return printf("%d\n", WORDS) < 0; /* asked whether it runs at all */
     if (argc != 8) fatal("seven arguments are expected");
+    static char line[1 << 16];
+    setvbuf(stderr, line, _IOLBF, sizeof line);
     end_with_parent();
     search all = {0};
     all.threads = (unsigned)strtoul(argv[1], NULL, 10);

@@ -10,7 +10,7 @@ enum {
 };
 
 static size_t room_for(const box *b, size_t more) {
-    size_t room = b->room ? b->room : 1024;
+    size_t room = b->room ? b->room : 4; /* a deep search has many boxes of few states */
     while (room < b->used + more) room *= 2;
     return room;
 }
@@ -346,7 +346,7 @@ void search_run(search *all) {
     if (all->threads > 1) {
         meeting_open(&all->meeting, all->threads);
         for (unsigned t = 1; t < all->threads; t++)
-            if (pthread_create(&threads[t], NULL, work, &all->parts[t])) fatal("a thread cannot be started");
+            if (pthread_create(&threads[t], NULL, work, &all->parts[t])) no_memory();
     }
     all->depth = -1;
     for (size_t i = 0; i < all->starts.used; i++) {

@@ -22,7 +22,7 @@ typedef struct {
     size_t used;
 } batch;
 
-enum { RECENT = 1 << 12, MOST_THREADS = 64, LINE = 128 };
+enum { RECENT = WORDS <= 16 ? 1 << 12 : 1 << 8, MOST_THREADS = 64, LINE = 128 };
 
 typedef struct search search;
 

@@ -48,7 +48,8 @@ static state *free_from(const table *t, uint64_t hash) {
     return at;
 }
 
-enum { ASIDE = 4 * SPILL, MOST_ASIDE = 2 * ASIDE, BLOCK = 256 };
+enum { ASIDE = 4 * SPILL, MOST_ASIDE = 2 * ASIDE };
+enum { BLOCK = WORDS <= 128 ? 256 : 32768 / WORDS + 1 }; /* states on the stack: at most some 256 kB */
 
 /* Free places must be seen by a search from a state's own place on, so a state may only move up past
  * places that are already final. Near the start the distances are too small for that, and in a long
