@@ -93,7 +93,7 @@ class AuditTrail:
         self.seams = seams or Seams()
         self.trail_id = stored_trail_id(store)
         self._failpoint = failpoint
-        self._policies: Policies | None = None  # touched only inside transactions, which exclude each other
+        self._policies: Policies | None = None
 
     # Recording.
 
@@ -151,7 +151,7 @@ class AuditTrail:
                 standing = append.look(transaction, prepared.key_id, None if fence is None else fence.key)
                 self._failpoint(LOOKED)
                 now = self.store.now()
-                refused = unattested(transaction, prepared, standing, now)
+                refused = unattested(transaction, prepared.actor_ref, standing, now)
                 if refused is not None:
                     return refused
                 step = Step.APPEND
@@ -188,10 +188,12 @@ class AuditTrail:
 
     def _known_policies(self, transaction: Transaction, latest: int) -> Policies:
         """The policies up to the latest, read again only where one was declared since."""
-        if self._policies is None or self._policies.latest != latest:
+        policies = self._policies
+        if policies is None or policies.latest != latest:
             with transaction.attempt():
-                self._policies = declared_policies(transaction)
-        return self._policies
+                policies = declared_policies(transaction)
+            self._policies = policies
+        return policies
 
     # Reading.
 
@@ -252,10 +254,10 @@ class AuditTrail:
 
 
 def unattested(
-    transaction: Transaction, prepared: append.Prepared, standing: append.Standing, now: int
+    transaction: Transaction, actor_ref: str, standing: append.Standing, now: int
 ) -> InvalidCredential | InvalidRequest | None:
-    """Why the credential does not attest the record; None where it does."""
-    key, actor_ref = standing.key, prepared.actor_ref
+    """Why the credential does not attest what the actor records; None where it does."""
+    key = standing.key
     if key is None or key.actor_ref != actor_ref:
         if not transaction.execute("SELECT 1 FROM actor_key WHERE actor_ref = ? LIMIT 1", (actor_ref,)):
             return InvalidRequest(

@@ -235,17 +235,15 @@ class Steward:
             with trail.store.transaction(name) as transaction:
                 standing = append.look(transaction, self.key.key_id, None)
                 now = trail.store.now()
-                planned = plan(transaction, now)
+                refused = unattested(transaction, self.actor_ref, standing, now)
+                if refused is None and (standing.key is None or not standing.key.administers):
+                    refused = InvalidCredential(f"{self.actor_ref!r} does not administer this trail")
+                planned = refused or plan(transaction, now)
                 if not isinstance(planned, Act):
                     return planned
                 payload = canonical(planned.data)
                 prepared = trail.prepared(action_ref, self.actor_ref, self.key, payload)
                 event_id = prepared.event_id
-                refused = unattested(transaction, prepared, standing, now)
-                if refused is None and (standing.key is None or not standing.key.administers):
-                    refused = InvalidCredential(f"{self.actor_ref!r} does not administer this trail")
-                if refused is not None:
-                    return refused
                 head = standing.sequence_number, standing.link
                 placement = Placement(OWN.prefix, None)
                 appended = append.insert(transaction, prepared, head, now, placement)
