@@ -71,6 +71,20 @@ class FirstStageOnly(Deadlines):
         return self.FIRST
 
 
+@twin(
+    breaks={
+        Deadlines.both_end_by_the_deadline: "SECOND=101 second=101",
+        Deadlines.a_round_more_is_a_whole_more: "SECOND=1",
+    },
+    within=LongDeadline,
+)
+class NothingCharged(Deadlines):
+    """Charges nothing; with a deadline of 100 that is late from 101 on."""
+
+    def whole(self) -> int:
+        return 0
+
+
 class Corners(Model):
     """One obligation for each word, and for each way to be refuted."""
 
