@@ -17,7 +17,7 @@ from falsework.runtime.store import (
     StoreUnknown,
     Transaction,
 )
-from falsework.runtime.store.shared import MOST_TOGETHER, SharedStore
+from falsework.runtime.store.shared import MOST_TOGETHER, Connection, SharedStore
 from stores import BOTH, Place, placed
 
 INSERT = "INSERT INTO lease (lease_key, holder, expires_at) VALUES (?, ?, ?)"
@@ -313,3 +313,77 @@ def test_the_clock_is_the_databases_and_never_goes_back(place: Place) -> None:
     assert before <= inside[0] <= inside[1] <= after
     # An independent reading: the machine's clock, and the server's, are within an hour of each other.
     assert abs(after - time.time() * 1_000_000) < 3_600_000_000
+
+
+class Broken:
+    """A connection of which one verb fails, as it would where the database is lost at that moment."""
+
+    def __init__(self, connection: Connection, verb: str) -> None:
+        self.connection, self.verb = connection, verb
+
+    def __getattr__(self, name: str) -> object:
+        if name == self.verb:
+            return self._fails
+        return getattr(self.connection, name)
+
+    def _fails(self, *_: object) -> None:
+        raise StoreFailed(f"{self.verb}: the database is lost")
+
+
+@pytest.mark.parametrize("verb", ["mark", "keep", "undo"])
+def test_a_savepoint_that_fails_loses_what_is_shared_and_says_so(
+    place: Place, pool: ThreadPoolExecutor, verb: str
+) -> None:
+    store = place.open()
+    writer = store._writer
+    store._writer = Broken(writer, verb)  # type: ignore[assignment]
+    crowd = Crowd(store, pool)
+
+    def write_and_perhaps_fail(transaction: Transaction) -> None:
+        transaction.execute(INSERT, ("b", "h", 1))
+        if verb == "undo":
+            raise Fault
+
+    first, second = crowd.first(writing("a")), crowd.next("b", write_and_perhaps_fail)
+    third = crowd.next("c", writing("c"))
+    crowd.let_go.set()
+    with pytest.raises(StoreFailed, match=r"the database is lost; nothing of what shared it was written$"):
+        first.result()
+    with pytest.raises(StoreFailed, match=rf"^{verb}: the database is lost$"):
+        second.result()
+    third.result()  # has a transaction of its own, and no savepoint in it
+    store._writer = writer
+    assert keys(place) == ["c"]
+
+
+def test_who_is_interrupted_while_it_waits_gives_its_place_up(
+    place: Place, pool: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Interrupted:
+        """A seat whose holder is interrupted as it sits down to wait, perhaps just as its turn comes."""
+
+        def __init__(self) -> None:
+            self.seated = False
+
+        def acquire(self, timeout: float = -1) -> bool:
+            if self.seated:
+                raise KeyboardInterrupt
+            self.seated = True
+            return True
+
+        def release(self) -> None:
+            self.seated = False
+
+    store = place.open()
+    crowd = Crowd(store, pool)
+    first = crowd.first(writing("a"))
+    with monkeypatch.context() as patch:
+        patch.setattr(threading, "Lock", Interrupted)
+        with pytest.raises(KeyboardInterrupt), store.transaction("b"):
+            pytest.fail("entered")
+    assert len(store._queue) == 0
+    crowd.let_go.set()
+    first.result()
+    with store.transaction("c") as transaction:
+        transaction.execute(INSERT, ("c", "h", 1))
+    assert keys(place) == ["a", "c"]
