@@ -198,7 +198,7 @@ class Adopter(Model):
 
     @invariant(source=("close step 4.2", "refuse step 3.10", "yield 1", "yield 3"))
     def who_has_returned_holds_nothing(self) -> bool:
-        return self.stage is not Stage.RETURNED or not self.held
+        return self.stage is not Stage.RETURNED or not (self.held or self.standing)
 
     @invariant(source=("act section 9", "act section 8"))
     def the_section_is_held_until_the_last_write(self) -> bool:
@@ -253,6 +253,17 @@ class Adopter(Model):
     @invariant(on=yield_section, source=("commit 8d", "yield 2", "Invariant 8.4"))
     def an_unknown_act_is_not_to_be_run_again(self, answer: Code) -> bool:
         return answer is Code.RECORDING_FAILURE_OUTCOME
+
+    @invariant(on=yield_section, source=("commit 4", "commit 9"))
+    def only_what_is_unknown_is_yielded(self, before: Self) -> bool:
+        return before.part is Part.UNKNOWN
+
+    @invariant(on=sweep, source=("Invariant 2.2", "Invariant 5.3", "Invariant 5.6", "reconcile step 2.5"))
+    def a_sweep_closes_once_and_as_the_store_tells(self, before: Self, closing: Closing) -> bool:
+        idle = not before.standing and before.stage is not Stage.START
+        unclosed = before.swept is Closing.NONE and before.written is Closing.NONE
+        told = closing is Closing.ESCALATED or (closing is Closing.OUTCOME) == before.happened
+        return idle and unclosed and closing in SWEPT and told
 
     @invariant(on=stray, source=("Not Open 4", "Not Open 5", "Not Open 3", "refuse step 2.4"))
     def not_open_is_the_adopters_to_say(self, call: Call, checks: bool, answer: Code) -> bool:

@@ -6,7 +6,7 @@ land; who holds the section, for whatever lands meanwhile makes a read stale; wh
 """
 
 from enum import Enum
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
 from falsework.language import (
     Below,
@@ -265,6 +265,39 @@ class Indexes(Model):
     @invariant(source=("sequence high water 3", "sequence high water 6"))
     def a_node_without_maps_has_no_mark(self) -> bool:
         return self.ready or self.mark == 0
+
+    @invariant
+    def what_a_read_kept_ends_with_it(self) -> bool:
+        return self.cursor is not None or self.ripe == 0
+
+    @invariant(on=issue, source=("Capability requirement 7", "Which closing stands 2"))
+    def a_closing_follows_its_intent_and_none_is_written_twice(
+        self, before: Self, invocation: Invocation, closing: bool
+    ) -> bool:
+        follows = not closing or before.landed(invocation, False) > 0
+        return follows and not before.is_written(invocation, closing)
+
+    @invariant(on=land, source="Capability requirement 8")
+    def what_lands_was_in_flight(self, before: Self, number: Number) -> bool:
+        return before.status[number] is Status.FLYING
+
+    @invariant(on=fail, source="sequence high water 2")
+    def a_gap_holds_nothing(self, before: Self, number: Number) -> bool:
+        flew = before.status[number] is Status.FLYING
+        return flew and self.status[number] is Status.GAP and self.entry[number] is None
+
+    @invariant(on=begin, source=("sequence high water 1", "sequence high water 4"))
+    def a_read_begins_at_the_mark_or_from_nothing(self, before: Self, full: bool) -> bool:
+        if before.cursor is not None:
+            return False
+        if not full:
+            return before.ready and self.cursor == before.mark
+        return self.cursor == 0 and self.mark == 0 and not any(self.known.values())
+
+    @invariant(on=restart, source=("sequence high water 3", "sequence high water 6"))
+    def a_restarted_process_knows_nothing(self) -> bool:
+        idle = self.cursor is None and not self.ready and not self.fresh
+        return idle and not any(self.known.values())
 
     @invariant(on=look, source=("act closings 2", "open step 3.3", "open step 3.9c", "Not Open 3"))
     def what_a_check_answers_is_so(self, invocation: Invocation, answer: Standing) -> bool:

@@ -3,8 +3,17 @@
 Step counts: Open, the reply, the question for what is left of the lease, and the re-read with its write.
 """
 
-from falsework.language import twin
-from falsework.models.recoverable_invocation.records_adopter import Adopter, Call, Closing, Code, Part, Reply
+from falsework.language import require, twin
+from falsework.models.recoverable_invocation.records_adopter import (
+    SWEPT,
+    Adopter,
+    Call,
+    Closing,
+    Code,
+    Part,
+    Reply,
+    Stage,
+)
 
 
 @twin(breaks={Adopter.a_refused_act_did_not_happen: 4})
@@ -127,3 +136,24 @@ class NotOpenFromAMap(Adopter):
 
     def of_a_stray(self, call: Call, checks: bool) -> Code:
         return Code.NOT_OPEN
+
+
+@twin(breaks={Adopter.only_what_is_unknown_is_yielded: 3})
+class YieldsWhatIsCommitted(Adopter):
+    """The reply is in hand, and the adopter leaves the record to the sweep all the same."""
+
+    def yield_section(self) -> Code:
+        require(self.stage is Stage.REPLIED)
+        self.stage = Stage.RETURNED
+        self.let_go()
+        return self.after_a_yield()
+
+
+@twin(breaks={Adopter.a_sweep_closes_once_and_as_the_store_tells: 3})
+class SweepWithoutAProbe(Adopter):
+    """The run closes an intent as it likes, and asks no store."""
+
+    def sweep(self, closing: Closing) -> None:
+        require(closing in SWEPT and not self.standing and self.stage is not Stage.START)
+        require(self.swept is Closing.NONE and self.written is Closing.NONE)
+        self.swept = closing

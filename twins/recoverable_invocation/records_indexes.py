@@ -4,7 +4,13 @@ Step counts: a number is given out, the read begins, takes a step a number and e
 """
 
 from falsework.language import given, require, twin
-from falsework.models.recoverable_invocation.records_indexes import Indexes, Invocation, Standing, Status
+from falsework.models.recoverable_invocation.records_indexes import (
+    Indexes,
+    Invocation,
+    Number,
+    Standing,
+    Status,
+)
 
 
 @twin(
@@ -33,7 +39,7 @@ class FirstPageIsTheJournal(Indexes):
         return number < min(self.given_out, 2)
 
 
-@twin(breaks={Indexes.nothing_below_the_mark_is_missed: 8, Indexes.a_fresh_read_knows_the_whole_journal: 8})
+@twin(breaks={Indexes.a_read_begins_at_the_mark_or_from_nothing: 7})
 class RebuildAboveTheMark(Indexes):
     """The rebuild empties the maps and reads what is new."""
 
@@ -89,3 +95,69 @@ class SweepThatForgetsItsOwnClosing(Indexes):
 
     def note(self, invocation: Invocation) -> None:
         pass
+
+
+@twin(breaks={Indexes.what_a_read_kept_ends_with_it: 6})
+class NumberKeptForTheNextRead(Indexes):
+    """What had settled when the last read began is good enough for the next."""
+
+    def finish(self) -> None:
+        cursor = given(self.cursor)
+        require(not self.goes_on(cursor))
+        self.mark = max(self.mark, self.moved())
+        self.cursor = None
+        self.ready = True
+
+
+@twin(breaks={Indexes.a_closing_follows_its_intent_and_none_is_written_twice: 2})
+class ClosingBeforeItsIntent(Indexes):
+    """A closing is issued although its intent is still in flight."""
+
+    def has_landed(self, invocation: Invocation, closing: bool) -> bool:
+        return self.is_written(invocation, closing)
+
+
+@twin(breaks={Indexes.what_lands_was_in_flight: 3})
+class GapIsFilled(Indexes):
+    """A number that was given out and refused is used again."""
+
+    def land(self, number: Number) -> None:
+        require(self.status[number] in (Status.FLYING, Status.GAP))
+        self.status[number] = Status.LANDED
+        self.fresh = False
+
+
+@twin(breaks={Indexes.a_gap_holds_nothing: 2, Indexes.the_mark_passes_a_gap: None})
+class GapKeepsItsEntry(Indexes):
+    """The refused record stays where its number is."""
+
+    def fail(self, number: Number) -> None:
+        require(self.status[number] is Status.FLYING)
+        self.status[number] = Status.GAP
+
+
+@twin(breaks={Indexes.a_read_begins_at_the_mark_or_from_nothing: 2})
+class ReadBesideARead(Indexes):
+    """A second read begins while the first is under way, and takes over its maps."""
+
+    def begin(self, full: bool) -> None:
+        require(full or not self.must_rebuild())
+        self.cursor = self.starts_at(full)
+        self.ripe = self.ripened()
+        self.fresh = True
+        if full:
+            self.mark = 0
+            for key in self.known:
+                self.known[key] = False
+
+
+@twin(breaks={Indexes.a_restarted_process_knows_nothing: 5})
+class RestartKeepsItsMaps(Indexes):
+    """The maps are saved when the process ends in order, and read again by whoever starts."""
+
+    def restart(self) -> None:
+        self.mark = self.kept()
+        self.cursor = None
+        self.ripe = 0
+        self.ready = False
+        self.fresh = False
