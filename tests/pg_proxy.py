@@ -19,6 +19,7 @@ class Wire:
         self.port: int = self._listener.getsockname()[1]
         self._cut_before: bytes | None = None
         self._cut_after: bytes | None = None
+        self.cuts = 0
         self._open = True
         self._threads = [threading.Thread(target=self._accept)]
         self._threads[0].start()
@@ -56,10 +57,12 @@ class Wire:
                         return
                     if side is server:
                         if cut:  # the server has answered, so it is done with what it was sent
+                            self.cuts += 1
                             return
                         client.sendall(data)
                     elif self._cut_before is not None and self._cut_before in data:
                         self._cut_before = None
+                        self.cuts += 1
                         return
                     else:
                         if self._cut_after is not None and self._cut_after in data:

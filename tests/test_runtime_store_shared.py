@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 
@@ -387,3 +388,24 @@ def test_who_is_interrupted_while_it_waits_gives_its_place_up(
     with store.transaction("c") as transaction:
         transaction.execute(INSERT, ("c", "h", 1))
     assert keys(place) == ["a", "c"]
+
+
+def test_all_waiting_is_one_wait(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    # What has been waited for other threads is not waited again for other processes: the bound is one.
+    store, instants = place.open(), iter([10.0, 10.75])
+    asked: list[float] = []
+    begin = store._writer.begin
+
+    def asked_for(name: str, seconds: float) -> None:
+        asked.append(seconds)
+        begin(name, 5.0)
+
+    monkeypatch.setattr(store, "_seconds", 1.0)
+    monkeypatch.setattr(store._writer, "begin", asked_for)
+    with monkeypatch.context() as patch:
+        ours = SimpleNamespace(monotonic=lambda: next(instants))
+        patch.setattr("falsework.runtime.store.shared.time", ours)
+        opened = store.transaction("t")
+        opened.__enter__()
+    opened.__exit__(None, None, None)
+    assert asked == [0.25]

@@ -91,18 +91,20 @@ class PostgresConnection:
         self._reading: int | None = None  # the clock as it was when the lock was given
         self.raw = connect(server)
 
-    def begin(self, name: str) -> None:
+    def begin(self, name: str, seconds: float) -> None:
         """A transaction is open: the writer's has the store's lock, a reader's one view of a moment."""
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         if self._writes:
-            begin = f"BEGIN; SELECT pg_advisory_xact_lock({self._server.lock}); {CLOCK}"
+            wait_ms = max(round(seconds * 1_000), 1)  # 0 would be without end
+            begin = (
+                f"BEGIN; SET LOCAL lock_timeout = {wait_ms}; "
+                f"SELECT pg_advisory_xact_lock({self._server.lock}); {CLOCK}"
+            )
         try:
             cursor = self._reached(name, lambda raw: raw.execute(begin, prepare=False))
         except psycopg.errors.LockNotAvailable as error:
             self.roll_back()
-            raise StoreBusy(
-                f"{name}: another writer kept {self._server.name} for {self._server.write_bound_ms // 2} ms"
-            ) from error
+            raise StoreBusy(f"{name}: another writer kept {self._server.name} for the whole wait") from error
         except psycopg.Error as error:
             self.roll_back()
             raise StoreFailed(f"{name}: {_said(error)}; nothing was written") from error

@@ -7,6 +7,7 @@ every transaction is its own commit, and there is no savepoint.
 """
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -31,8 +32,8 @@ MOST_TOGETHER = 64
 class Connection(Protocol):
     """One connection to a database, used by one thread at a time."""
 
-    def begin(self, name: str) -> None:
-        """A transaction is open: on a writer's connection alone, on a reader's with one view."""
+    def begin(self, name: str, seconds: float) -> None:
+        """A transaction is open: a writer's alone, after no longer than this; a reader's with one view."""
         ...
 
     def execute(self, name: str, statement: str, values: Sequence[Value]) -> list[Row]:
@@ -180,7 +181,7 @@ class SharedStore:
         reader = self._borrow("snapshot")
         try:
             with self._alone("snapshot", reader):
-                reader.begin("snapshot")
+                reader.begin("snapshot", self._seconds)
                 inside = OpenTransaction(reader, "snapshot")
                 try:
                     yield inside
@@ -240,13 +241,14 @@ class SharedStore:
 
     def _enter(self, name: str) -> Together:
         """It is this thread's turn, in a transaction that is open."""
+        deadline = time.monotonic() + self._seconds
         self._await_turn(name)
         together = self._together
         if together is not None:
             self._or_lost(together, self._writer.mark)
             return together
         try:
-            self._writer.begin(name)
+            self._writer.begin(name, max(deadline - time.monotonic(), 0))  # all waiting is one wait
         except BaseException:
             self._pass_on()
             raise

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -42,21 +43,22 @@ class SqliteConnection:
 
     def __init__(self, path: Path, clock: Clock, busy_timeout_ms: int) -> None:
         self._path, self._clock = path, clock
-        self._seconds = busy_timeout_ms / 1_000
         self._turn: Turn | None = None
         self._has_turn = False
         self.raw = apsw.Connection(str(path.absolute()))
         self.raw.set_busy_timeout(busy_timeout_ms)
 
-    def begin(self, name: str) -> None:
+    def begin(self, name: str, seconds: float) -> None:
         """A transaction is open: the writer's has the file's lock, a reader's its view at the first look."""
         if self._turn is None:
             self._do("BEGIN", name)
             return
-        if not self._turn.take(self._seconds):
+        deadline = time.monotonic() + seconds
+        if not self._turn.take(seconds):
             raise StoreBusy(self._kept(name, f"process {self._turn.last_holder()}"))
         self._has_turn = True
         try:
+            self.raw.set_busy_timeout(max(round((deadline - time.monotonic()) * 1_000), 0))
             self._do("BEGIN IMMEDIATE", name)
         except BaseException:
             self._end_turn()
@@ -194,7 +196,7 @@ class SqliteStore(SharedStore):
         try:
             _start(connection, path)
             connection.take_turns(Turn(path))
-            _migrate(connection, path)
+            _migrate(connection, path, self._busy_timeout_ms / 1_000)
         except apsw.BusyError as error:
             connection.close()
             raise StoreBusy(f"{path}: another process kept it while it was being opened ({error})") from error
@@ -270,11 +272,11 @@ def _refuse_a_strange_file(connection: SqliteConnection, path: Path) -> None:
         )
 
 
-def _migrate(connection: SqliteConnection, path: Path) -> None:
+def _migrate(connection: SqliteConnection, path: Path, seconds: float) -> None:
     """The tables are the newest ones, made in one transaction of those that were there."""
     if connection.ask("PRAGMA user_version") == VERSION:
         return
-    connection.begin(f"{path}: migration")
+    connection.begin(f"{path}: migration", seconds)
     try:
         version = connection.ask("PRAGMA user_version")  # another process may have been first
         assert isinstance(version, int), "a version is a number, as was looked at before"
