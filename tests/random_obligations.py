@@ -55,12 +55,31 @@ def _class(source: random.Random, number: int) -> str:
         f"        if {_condition(source, 1, ('self.ALPHA', 'self.BETA', 'given'))}:",
         f"            return {_number(source, 1, ('self.ALPHA', 'given'))}",
         f"        return {_number(source, 1, ('self.BETA', 'given'))}",
+        "    def assume(self, one: int, two: int) -> None:",
+        f"        if {_condition(source, 1, ('self.ALPHA', 'one', 'two'))}:",
+        f"            require({_condition(source, 1, ('self.BETA', 'one', 'two'))})",
         "    @obligation",
         f"    def holds(self, x: {annotations[0]}, y: {annotations[1]}, b: bool, c: Colour) -> bool:",
     ]
-    lines += [f"        require({_condition(source, 2)})" for _ in range(source.randint(0, 2))]
+    lines += [line for _ in range(source.randint(0, 2)) for line in _statement(source)]
     lines.append(f"        return {_condition(source, 3)}")
     return "\n".join(lines) + "\n"
+
+
+def _statement(source: random.Random) -> list[str]:
+    """An assumption, by itself, under a condition or in a helper; or an early return, or a local."""
+    one, two = _condition(source, 2), _condition(source, 1)
+    return source.choice(
+        [
+            [f"        require({one})"],
+            [f"        require({one})"],
+            [f"        if {two}:", f"            require({one})"],
+            [f"        if {two}:", "            self.assume(x, y)"],
+            ["        self.assume(y, x)"],
+            [f"        if {two}:", f"            return {one}"],
+            [f"        if {two}:", "            x = x + 1", "        else:", f"            require({one})"],
+        ]
+    )
 
 
 def _number(source: random.Random, depth: int, names: tuple[str, ...] = NUMBERS) -> str:
