@@ -223,6 +223,34 @@ class Kinds(Model):
     def a_key_of_another_kind_is_another_act(self, before: Self, kind: Kind, answer: Opening) -> bool:
         return implies(answer is Opening.ACT_IN_FLIGHT, before.open_intent(kind))
 
+    @invariant(source=("reconcile step 3.2c", "Check 2.1"))
+    def each_closing_is_one_more_record(self, before: Self) -> bool:
+        return all(
+            (self.closing[kind] is Closing.STANDS and before.closing[kind] is not Closing.STANDS)
+            == (self.written[kind] == before.written[kind] + 1)
+            for kind in Kind
+        )
+
+    @invariant(on=open_act, source=("open step 4.3", "Binding 2"))
+    def only_a_kind_that_is_bound_opens(self, before: Self, kind: Kind, answer: Opening) -> bool:
+        return implies(answer is Opening.ISSUED, before.bound[kind] and before.phase[kind] is Phase.NONE)
+
+    @invariant(on=grow, source=("journal 6", "journal 8", "sequence high water 5", "open invocations 7"))
+    def an_intent_ages_ends_its_horizon_and_is_destroyed(self, before: Self, kind: Kind) -> bool:
+        was, now = before.phase[kind], self.phase[kind]
+        if was is Phase.YOUNG:
+            return now is Phase.AGED
+        return now is (Phase.BEYOND if was is Phase.AGED else Phase.PURGED) and was in (
+            Phase.AGED,
+            Phase.BEYOND,
+        )
+
+    @invariant(on=destroy, source=("journal 9", "journal 6"))
+    def a_closing_is_destroyed_at_its_own_horizon(self, before: Self, kind: Kind) -> bool:
+        late = before.placed_late[kind] and before.phase[kind] is Phase.BEYOND
+        due = before.phase[kind] is Phase.PURGED or (late and not before.closed_beyond[kind])
+        return before.closing[kind] is Closing.STANDS and due
+
     @invariant(on=examine, source=("Invariant 7.1", "Invariant 7.2", "reconcile step 1.2"))
     def what_a_run_closes_is_aged_and_inside_its_horizon(
         self, before: Self, kind: Kind, answer: Examined

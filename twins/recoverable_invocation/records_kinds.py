@@ -3,12 +3,13 @@
 Step counts: an intent is opened and lands, and grows by steps: aged, beyond its horizon, destroyed.
 """
 
-from falsework.language import twin
+from falsework.language import require, twin
 from falsework.models.recoverable_invocation.records_kinds import (
     Audited,
     Closing,
     Kind,
     Kinds,
+    Opening,
     Phase,
     Read,
     Resolved,
@@ -118,3 +119,49 @@ class OwedWhateverTheBinding(Kinds):
     def audit(self, kind: Kind) -> Audited:
         answer = super().audit(kind)
         return Audited.OWED if answer is Audited.EXEMPT else answer
+
+
+@twin(breaks={Kinds.each_closing_is_one_more_record: 3, Kinds.a_closing_is_destroyed_before_its_intent: None})
+class ClosingIsNotCounted(Kinds):
+    """The closing stands, and what counts closings was told nothing."""
+
+    def close(self, kind: Kind) -> None:
+        self.closing[kind] = Closing.STANDS
+        self.closed_beyond[kind] = self.phase[kind] is Phase.BEYOND
+
+
+@twin(breaks={Kinds.only_a_kind_that_is_bound_opens: 2})
+class OpensWhatIsNotBound(Kinds):
+    """Open takes the kind from its caller, and looks it up in no table."""
+
+    def open_act(self, kind: Kind, journal: bool, late: bool) -> Opening:
+        require(self.phase[kind] is Phase.NONE)
+        if not journal:
+            return Opening.JOURNAL_UNAVAILABLE
+        self.phase[kind] = Phase.FLYING
+        self.placed_late[kind] = late
+        return Opening.ISSUED
+
+
+@twin(
+    breaks={
+        Kinds.an_intent_ages_ends_its_horizon_and_is_destroyed: 4,
+        Kinds.a_closing_is_destroyed_before_its_intent: None,
+        Kinds.an_orphan_is_destroyed_before_anybody_closed_it: None,
+    }
+)
+class DestroyedWhileItIsOwed(Kinds):
+    """The retention of the kind ends before its horizon does."""
+
+    def grow(self, kind: Kind) -> None:
+        require(self.phase[kind] in (Phase.YOUNG, Phase.AGED))
+        self.phase[kind] = Phase.AGED if self.phase[kind] is Phase.YOUNG else Phase.PURGED
+
+
+@twin(breaks={Kinds.a_closing_is_destroyed_at_its_own_horizon: 4})
+class ClosingDestroyedWithAnotherKind(Kinds):
+    """One retention for all records: whatever stands is destroyed when the shortest has ended."""
+
+    def destroy(self, kind: Kind) -> None:
+        require(self.closing[kind] is Closing.STANDS)
+        self.closing[kind] = Closing.DESTROYED
