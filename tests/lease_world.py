@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from falsework.runtime.lease import LeaseHost
-from falsework.runtime.store import Row
-from falsework.runtime.store.sqlite import SqliteStore
+from falsework.runtime.store import Row, Store
 
 
 @dataclass
@@ -33,7 +32,7 @@ class Script:
 class World:
     """One host, its clock and its waiter on one store."""
 
-    def __init__(self, store: SqliteStore) -> None:
+    def __init__(self, store: Store) -> None:
         self.store = store
         self.clock = HandClock()
         self.script = Script()

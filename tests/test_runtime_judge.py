@@ -26,6 +26,7 @@ from falsework.runtime.lease import (
 from falsework.runtime.store import Row, StoreBusy, StoreError, Transaction, Value
 from falsework.runtime.store.sqlite import SqliteStore
 from lease_world import HandClock, Script, World
+from stores import BOTH, placed
 
 
 @pytest.fixture
@@ -33,10 +34,10 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "lease.db"
 
 
-@pytest.fixture
-def world(path: Path) -> Iterator[World]:
-    with SqliteStore(path, busy_timeout_ms=0) as store:
-        yield World(store)
+@pytest.fixture(params=BOTH)
+def world(request: pytest.FixtureRequest) -> Iterator[World]:
+    with placed(request.param) as place:
+        yield World(place.open(wait_ms=0))
 
 
 # Minted instants (Allowance 7, 9, 10).

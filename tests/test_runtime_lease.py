@@ -1,4 +1,4 @@
-"""The lease, sentence by sentence, on a real store; time moves only where a test moves it.
+"""The lease, sentence by sentence, on both stores; time moves only where a test moves it.
 
 Expected values are hand arguments from the seed's rules, named at each test. The walk at the end compares
 every short history with a separate statement of the rules.
@@ -6,7 +6,6 @@ every short history with a separate statement of the rules.
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 import pytest
 
@@ -20,19 +19,14 @@ from falsework.runtime.lease import (
     Unavailable,
     Waiting,
 )
-from falsework.runtime.store.sqlite import SqliteStore
 from lease_world import World
+from stores import BOTH, placed
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "lease.db"
-
-
-@pytest.fixture
-def world(path: Path) -> Iterator[World]:
-    with SqliteStore(path, busy_timeout_ms=0) as store:
-        yield World(store)
+@pytest.fixture(params=BOTH)
+def world(request: pytest.FixtureRequest) -> Iterator[World]:
+    with placed(request.param) as place:
+        yield World(place.open(wait_ms=0))
 
 
 # Taking (open step 2.1, 2.2, 2.3; resolve 4, 5; reconcile step 2.1, 2.2).
@@ -322,6 +316,11 @@ def oracle(history: Sequence[str], duration: int) -> list[object]:
     return answers
 
 
+@pytest.mark.parametrize(
+    "world",
+    ["sqlite", pytest.param("postgres", marks=[pytest.mark.postgres, pytest.mark.slow])],
+    indirect=True,
+)
 def test_every_short_history_answers_as_the_rules_say(world: World) -> None:
     steps = ("ask a", "ask b", "release a", "release b", "tick")
     histories = list(itertools.product(steps, repeat=4))
