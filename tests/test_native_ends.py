@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar
 import pytest
 
 from command_line import falsework
-from compiled import STRICT, compiled_with
+from compiled import SANITIZED, STRICT, compiled_with
 from falsework import engines
 from falsework import native as native_module
 from falsework.accounting import Bounds, Stop, Tally
@@ -241,6 +241,20 @@ def test_the_memory_that_is_allowed_is_not_exceeded(megabytes: int, threads: int
     assert 0 < tally.states == sum(tally.levels) < 1_745_408
     assert tally.stop.unexpanded > 0
     assert tally.states * 8 <= megabytes << 20
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_where_memory_ends_nothing_is_written_beside_it(
+    threads: int, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One part has no room for what others had room for; the bound strikes at each of many places."""
+    monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")
+    with compiled_with(SANITIZED, tmp_path_factory.getbasetemp() / "sanitized-ends"):
+        for megabytes in range(1, 5):
+            tally = native(managers(8), Bounds(memory_mb=megabytes), threads=threads)
+            assert tally.stop is not None
+            assert (tally.stop.bound, tally.stop.limit) == ("memory", megabytes)
+            assert tally.states == sum(tally.levels)
 
 
 def test_more_memory_ends_later_and_enough_is_enough() -> None:

@@ -15,10 +15,9 @@ static size_t room_for(const box *b, size_t more) {
     return room;
 }
 
-/* Room for so many more; 0 where memory does not allow. */
-static int box_grow(box *b, size_t more) {
-    size_t room = room_for(b, more);
-    if (room == b->room) return 1;
+/* Room for so many in all, if not more; 0 where memory does not allow. */
+static int box_grow(box *b, size_t room) {
+    if (room <= b->room) return 1;
     state *items = realloc(b->items, room * sizeof *items);
     if (items == NULL) return 0;
     b->items = items;
@@ -27,7 +26,7 @@ static int box_grow(box *b, size_t more) {
 }
 
 void box_reserve(box *b, size_t more) {
-    if (b->used + more > b->room && !box_grow(b, more)) no_memory();
+    if (b->used + more > b->room && !box_grow(b, room_for(b, more))) no_memory();
 }
 
 void box_add(box *b, const state *s) {
@@ -158,14 +157,13 @@ static size_t held(const part *p) {
 }
 
 /* Room for what comes to the table and for what comes back, within the part's share of the memory: 1, or why
- * there is none. */
+ * there is none. What comes back has room all the same, if no more than it needs: others may have had some. */
 static int reserve(part *p, size_t coming, size_t back) {
-    size_t own = held(p), share = p->all->memory / p->all->threads;
+    size_t own = held(p), share = p->all->memory / p->all->threads, wanted = room_for(&p->next, back);
     int room = table_reserve(&p->seen, coming, &own, share);
-    if (room <= 0) return room;
-    own += (room_for(&p->next, back) - p->next.room) * sizeof(state);
-    if (share != 0 && own > share) return MEMORY_FULL;
-    return box_grow(&p->next, back) ? 1 : MEMORY_REFUSED;
+    own += (wanted - p->next.room) * sizeof(state);
+    if (room > 0 && share != 0 && own > share) room = MEMORY_FULL;
+    return box_grow(&p->next, room > 0 ? wanted : p->next.used + back) ? room : MEMORY_REFUSED;
 }
 
 static void insert_all(part *p, int turn) {
@@ -186,6 +184,7 @@ static void insert_all(part *p, int turn) {
 /* The new ones of what was put out, in its order, join the next level: neighbours stay neighbours. */
 static void collect(part *p, outlet *out) {
     size_t seen[MOST_THREADS] = {0}, used = p->next.used;
+    if (used + out->used >= p->next.room) out->used = 0; /* memory was refused: the search ends without them */
     for (size_t i = 0; i < out->used; i++) {
         unsigned owner = out->order[i];
         const hashed *back = &out->to[owner].items[seen[owner]++];
