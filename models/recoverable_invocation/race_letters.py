@@ -10,7 +10,7 @@ from falsework.models.recoverable_invocation.vocabulary import Answer, Author, C
 Letter = Enum(
     "Letter",
     "NONE TWO_CLOSINGS HELD_AT_RETURN HELD_WHEN_APPLIED WORK_IN_PROGRESS EXPIRED_WRITES_NOTHING "
-    "EXPIRED_SAYS_OUTCOME DUPLICATES_RESOLVED CLOSINGS_KEY BEGUN_ONCE REFUSED_DISPOSITIONS",
+    "EXPIRED_SAYS_OUTCOME DUPLICATES_RESOLVED CLOSINGS_KEY BEGUN_ONCE ONE_IN_FLIGHT REFUSED_DISPOSITIONS",
 )
 """Which sentence is taken at its letter."""
 
@@ -75,6 +75,12 @@ class Letters(Properties):
         """The pre-check looks for an outcome, and an act that is escalated has none."""
         again = answer is Answer.OPENED and (self.happened() or self.commit is Commit.IN_FLIGHT)
         return self.LETTER is not Letter.BEGUN_ONCE or not again
+
+    @invariant(on=Properties.another_opens, source=("open step 3.4", "open step 3.5", "resolve 18"))
+    def one_act_of_a_key_is_in_flight_at_a_time(self, answer: Answer) -> bool:
+        """An operator may escalate what is young, and an intent that is escalated does not stand open."""
+        again = answer is Answer.OPENED and self.commit is Commit.IN_FLIGHT
+        return self.LETTER is not Letter.ONE_IN_FLIGHT or not again
 
     @invariant(on=Properties.resolve_reads, source=("resolve 16", "resolve 17", "resolve 27"))
     def an_escalation_over_an_abandonment_has_an_answer(self, before: Self, answer: Answer) -> bool:

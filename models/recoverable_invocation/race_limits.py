@@ -109,6 +109,13 @@ class StoreAtItsInstant(OneCall):
     CLOSED_COMMIT_EDGE = True
 
 
+@configuration(breaks=ONE_CALL)
+class StoreAtItsInstantAndPatience(StoreAtItsInstant):
+    """The operator waits as long as the sweep does, and is not surprised either."""
+
+    PATIENCE = 2
+
+
 @configuration(breaks=UNATTENDED)
 class StoreAtItsInstantUnattended(Unattended):
     """The sweep waits one allowance longer than the operator, and is not surprised."""

@@ -108,7 +108,7 @@ class Properties(World):
 
     # Positioned codes.
 
-    @invariant(source=("Invariant 8.1", "journal fence none 5"))
+    @invariant(source=("open invocations 1", "act section 10a"))
     def an_intent_in_flight_has_its_section(self) -> bool:
         """The eighth invariant of the text's own model."""
         return all(
@@ -165,7 +165,9 @@ class Properties(World):
         return (
             implies(answer is Answer.NOT_KNOWN, not self.sees_the_intent())
             and implies(answer is Answer.ALREADY_ACCOUNTED, accounted)
-            and implies(answer is Answer.TOO_YOUNG, abandons and not accounted)
+            and implies(
+                answer is Answer.TOO_YOUNG, (abandons or not self.ESCALATES_THE_YOUNG) and not accounted
+            )
             and implies(answer is Answer.ALREADY_ABANDONED, self.sees(Kind.ABANDONED))
         )
 

@@ -11,9 +11,14 @@ class Reopen(Resolve):
     """A second Open is let in only where no intent stands open, or, report-only, an aged one."""
 
     REPEATABLE: ClassVar[bool] = True
+    ESCALATION_BLOCKS: ClassVar[bool] = False  # whether an act that may happen once waits for its operator
 
     def an_intent_stands_open(self) -> bool:
         return self.sees_the_intent() and not self.sees_a_closing()
+
+    def an_escalation_stands(self) -> bool:
+        place = self.standing()
+        return place is not None and self.journal[place].kind is Kind.ESCALATED
 
     def passes_by(self) -> bool:
         """Report-only, a second Open leaves an aged intent to the operator."""
@@ -25,6 +30,8 @@ class Reopen(Resolve):
             return Answer.ACT_IN_FLIGHT
         if not self.REPEATABLE and self.sees(Kind.OUTCOME):
             return Answer.ACT_LANDED
+        if self.ESCALATION_BLOCKS and self.an_escalation_stands():
+            return Answer.ACT_IN_FLIGHT
         return Answer.OPENED
 
     @action(

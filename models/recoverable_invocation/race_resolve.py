@@ -13,6 +13,8 @@ class Resolve(Sweep):
     OPERATOR_CALLS: ClassVar[int] = 2  # -1 is no limit
     SUPERSEDES_NAMED: ClassVar[bool] = True
     JUDGEMENT: ClassVar[bool] = True  # whether the operator of a fenceless store attests what is true
+    PATIENCE: ClassVar[int] = 1  # how many allowances past the bound an operator calls an intent aged
+    ESCALATES_THE_YOUNG: ClassVar[bool] = True
     OPERATOR_READS_LATE: ClassVar[bool] = False  # whether its clock is read only when it holds the section
 
     calls: Annotated[int, Upto("max(OPERATOR_CALLS, 0)")] = 0
@@ -36,7 +38,7 @@ class Resolve(Sweep):
         return self.stays_quiet() if self.JUDGEMENT and not self.COMMIT_FENCE else not self.happened()
 
     def is_aged(self) -> bool:
-        return self.is_past(self.examine_edge(), Who.OPERATOR)
+        return self.is_past(self.COMPLETION_BOUND + self.PATIENCE * self.ALLOWANCE, Who.OPERATOR)
 
     @action(source=("resolve 1", "resolve 19", "resolve 20"))
     def resolve_calls(self, disposition: Kind) -> None:
@@ -67,11 +69,15 @@ class Resolve(Sweep):
             return Answer.NOT_KNOWN
         if self.sees(Kind.OUTCOME) or self.sees(Kind.REFUSED):
             return Answer.ALREADY_ACCOUNTED
-        if self.decided[Who.OPERATOR] is Kind.ABANDONED and not self.judged_aged():
+        if self.may_be_too_young() and not self.judged_aged():
             return Answer.TOO_YOUNG
         if self.decided[Who.OPERATOR] is not Kind.OUTCOME and self.an_abandonment_stands():
             return Answer.ALREADY_ABANDONED
         return Answer.PROCEED
+
+    def may_be_too_young(self) -> bool:
+        escalates = self.decided[Who.OPERATOR] is Kind.ESCALATED
+        return self.decided[Who.OPERATOR] is Kind.ABANDONED or (escalates and not self.ESCALATES_THE_YOUNG)
 
     def an_abandonment_stands(self) -> bool:
         return any(

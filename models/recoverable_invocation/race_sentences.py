@@ -2,6 +2,7 @@
 
 from falsework.language import configuration
 from falsework.models.recoverable_invocation.race import (
+    ONE_CALL,
     UNATTENDED,
     FencelessStore,
     OneCall,
@@ -99,6 +100,27 @@ class BegunOnceToTheLetter(Unrepeatable):
     """An act that may happen once is begun once."""
 
     LETTER = Letter.BEGUN_ONCE
+
+
+@configuration(breaks=UNATTENDED)
+class BegunOnceAfterItsOperator(BegunOnceToTheLetter):
+    """A standing escalation keeps an act that may happen once from being begun again."""
+
+    ESCALATION_BLOCKS = True
+
+
+@configuration(breaks={Race.one_act_of_a_key_is_in_flight_at_a_time: 16})
+class OneInFlightToTheLetter(OneCall):
+    """No second act of a key is begun while the first may still happen."""
+
+    LETTER = Letter.ONE_IN_FLIGHT
+
+
+@configuration(breaks=ONE_CALL)
+class OneInFlightGuarded(OneInFlightToTheLetter):
+    """An operator may escalate only what is aged."""
+
+    ESCALATES_THE_YOUNG = False
 
 
 @configuration(breaks={Race.an_escalation_over_an_abandonment_has_an_answer: 20})
