@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any
 
 import pytest
 
+from command_line import ROOT, falsework
 from falsework.accounting import Bounds, Tally
 from falsework.definition import definition_of
 from falsework.explore import explore
@@ -251,3 +253,24 @@ def test_every_invariant_is_broken_by_a_twin() -> None:
 def test_every_way_to_count_the_cadence_is_looked_at() -> None:
     counted = {c.CADENCE_COUNTED for c in configurations_of(ClosureWindow) if issubclass(c, ClosureWindow)}
     assert counted == set(Counted)
+
+
+# --- the holes --------------------------------------------------------------------------------------------
+
+
+WINDOW = (ROOT / "docs" / "holes.md").read_text("utf-8").partition("\n# Window\n")[2].partition("\n# ")[0]
+HOLES = re.findall(r"```text\n(.*?)```\n\n`falsework (check [^`]*)`", WINDOW, flags=re.DOTALL)
+
+
+def test_every_configuration_that_breaks_something_is_a_hole() -> None:
+    broken = {c.__name__ for c in configurations_of(ClosureWindow) if definition_of(c).breaks}
+    assert {command.rpartition(" ")[2] for _, command in HOLES} == broken
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("told, command", HOLES)
+def test_a_hole_shows_what_its_command_prints(told: str, command: str) -> None:
+    printed = {" ".join(line.split()) for line in falsework(*command.split()).out.splitlines()}
+    rows = [line.partition("   the ")[0] for line in told.splitlines() if line != "…"]
+    assert len(rows) >= 3
+    assert [row for row in rows if " ".join(row.split()) not in printed] == []
