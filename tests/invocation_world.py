@@ -10,7 +10,7 @@ from typing import Any, cast
 from deployment_world import example
 from falsework.runtime import trail
 from falsework.runtime.invocation.answers import Alert, Committed, NotCommitted, Opened, ProbeAnswer
-from falsework.runtime.invocation.figures import Deployment
+from falsework.runtime.invocation.figures import Deployment, Fence
 from falsework.runtime.invocation.instance import Instance
 from falsework.runtime.invocation.section import Standing
 from falsework.runtime.lease import LeaseHost
@@ -27,6 +27,11 @@ KIND, KEY = "ledger", "act-1"
 ACTORS = ("dana", "erin", "olga", "ledger-reconciler")
 DATA: trail.Data = {"disclosed_at": 7}
 OUTCOME = "ledger.disclosed"
+JOURNAL_FENCE: dict[str, Any] = {
+    "journal_fence": Fence("deadline parameter"),
+    "record_action_bound": SECOND // 2,
+    "clock_offset_allowance": SECOND,  # two of them leave room for the record in 3 s
+}
 
 
 @dataclass

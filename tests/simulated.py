@@ -39,7 +39,7 @@ from scheduler import SECOND, Apart, Crash, Odds, Scheduler
 KIND, OUTCOME = "ledger", "ledger.disclosed"
 ACTORS = ("dana", "erin", "olga", "ledger-reconciler")
 CREDENTIALS = {name: fresh_credential(bytes([n]).__mul__) for n, name in enumerate(("admin", *ACTORS), 1)}
-ALLOWANCE = 2 * SECOND
+ALLOWANCE = SECOND  # two of them leave room for a fenced record in the write's bound of 3 s
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class Plan:
             commit_fence=fence if self.commit_fence else None,
             repeatable=self.repeatable,
         )
-        figures = base.figures
+        figures = replace(base.figures, clock_offset_allowance=ALLOWANCE)
         if self.journal_fence:
-            figures = replace(figures, journal_fence=fence, record_action_bound=SECOND)
+            figures = replace(figures, journal_fence=fence, record_action_bound=SECOND // 2)
         return replace(base, kinds={KIND: kind}, figures=figures)
 
 

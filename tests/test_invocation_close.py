@@ -21,8 +21,7 @@ from falsework.runtime.invocation.answers import (
     RefusalRecorded,
     Yielded,
 )
-from falsework.runtime.invocation.figures import Fence
-from invocation_world import KEY, KIND, OUTCOME, SECOND, World, deployment_with
+from invocation_world import JOURNAL_FENCE, KEY, KIND, OUTCOME, SECOND, World, deployment_with
 
 
 @pytest.fixture
@@ -111,7 +110,7 @@ def test_an_invocation_that_sleeps_after_its_re_read_is_stopped_by_the_fence_alo
     worlds: list[World], fenced: bool
 ) -> None:
     """The text's Close, WHY: the re-read is a mitigation; without the fence two closings stand."""
-    changes = {"journal_fence": Fence("deadline parameter"), "record_action_bound": SECOND} if fenced else {}
+    changes = JOURNAL_FENCE if fenced else {}
     world = World(deployment_with(**changes))
     worlds.append(world)
     act = world.opened()

@@ -23,9 +23,8 @@ from falsework.runtime.invocation.answers import (
     RecordingFailure,
     SectionUnavailable,
 )
-from falsework.runtime.invocation.figures import Fence
 from falsework.runtime.invocation.findings import Condition
-from invocation_world import DATA, KEY, KIND, SECOND, World, deployment_with
+from invocation_world import DATA, JOURNAL_FENCE, KEY, KIND, SECOND, World, deployment_with
 
 
 @pytest.fixture
@@ -350,21 +349,21 @@ def test_a_wrong_credential_is_refused_by_the_journal_itself(world: World) -> No
 
 
 def test_each_write_carries_its_own_terminus(worlds: list[World]) -> None:
-    """Allowance 7, 10: issue + 3 s - 2 s by the writer's own seam, whatever that reads."""
-    world = World(deployment_with(journal_fence=Fence("deadline parameter"), record_action_bound=SECOND))
+    """Allowance 7, 10: issue + 3 s - 1 s by the writer's own seam, whatever that reads."""
+    world = World(deployment_with(**JOURNAL_FENCE))
     worlds.append(world)
     ahead = world.node(offset=SECOND)
     answer = ahead.open(KIND, KEY, "dana", world.credentials["dana"], DATA)
     assert isinstance(answer, Opened)
     (fence,) = world.trail.fences
-    assert fence == trail.Fence("ledger:act-1", answer.invocation_id, world.clock.now() + 2 * SECOND)
+    assert fence == trail.Fence("ledger:act-1", answer.invocation_id, world.clock.now() + 3 * SECOND)
 
 
 def test_a_fenced_out_intent_did_not_land(worlds: list[World]) -> None:
     """journal fence 3: it lands on the position's own arm."""
-    world = World(deployment_with(journal_fence=Fence("deadline parameter"), record_action_bound=SECOND))
+    world = World(deployment_with(**JOURNAL_FENCE))
     worlds.append(world)
-    world.pause.append(lambda: world.passes(1))  # past the write's terminus, well inside the lease
+    world.pause.append(lambda: world.passes(2))  # past the write's terminus, well inside the lease
     answer = world.open()
     assert answer.code == "recording-failure(intent)"
     assert world.journal() == []

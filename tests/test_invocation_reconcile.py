@@ -25,7 +25,7 @@ from falsework.runtime.invocation.answers import (
 from falsework.runtime.invocation.figures import Fence, Kind
 from falsework.runtime.invocation.findings import Condition
 from falsework.runtime.store import StoreFailed
-from invocation_world import DATA, KEY, KIND, OUTCOME, SECOND, World, deployment_with
+from invocation_world import DATA, JOURNAL_FENCE, KEY, KIND, OUTCOME, SECOND, World, deployment_with
 
 FENCED = {"commit_fence": Fence("deadline parameter")}
 
@@ -412,10 +412,10 @@ def test_a_refused_identity_writes_no_more(world: World) -> None:
 
 def test_a_fenced_out_closing_is_skipped_and_stays_open(worlds: list[World]) -> None:
     """journal fence 4."""
-    world = made(worlds, journal_fence=Fence("deadline parameter"), record_action_bound=SECOND)
+    world = made(worlds, **JOURNAL_FENCE)
     world.opened()
     world.passes(40)
-    world.pause.extend([lambda: world.passes(1)] * 99)  # each write is late for its own terminus
+    world.pause.extend([lambda: world.passes(2)] * 99)  # each write is late for its own terminus
     assert counted(world.instance.reconcile()) == {"examined": 1, "skipped": 1}
     assert world.refs() == ["intended"]
 

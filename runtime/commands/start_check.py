@@ -1,7 +1,7 @@
 """Whether an instance may start on a deployment file's figures: each condition, for each kind of act.
 
-The five conditions of the text are checked, and two that repair them: a file that passes the first and fails
-the second is told apart. Exit code 0 means that all of them hold.
+The five conditions of the text are checked, and those that repair them: a file that passes the first and
+fails the second is told apart. Exit code 0 means that all of them hold.
 
 example: falsework start-check ledger.yaml
 """
@@ -51,11 +51,12 @@ def verdict(found: tuple[Condition, ...]) -> str:
 def as_text(deployment: Deployment, found: tuple[Condition, ...]) -> str:
     """A line for each condition, and under a failing one what to write where."""
     lines = [f"{deployment.path}"]
+    width = max(len(condition.name) for condition in found)
     for kind in dict.fromkeys(condition.kind for condition in found):
         lines += ["", f"kind {kind}" if kind in deployment.kinds else kind]
         for condition in found:
             if condition.kind == kind:
-                lines += _told(deployment, condition)
+                lines += _told(deployment, condition, width)
     failing = [condition for condition in found if not condition.holds]
     count = f"{len(failing)} of {len(found)} conditions fail"
     answer = verdict(found)
@@ -63,7 +64,7 @@ def as_text(deployment: Deployment, found: tuple[Condition, ...]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _told(deployment: Deployment, condition: Condition) -> list[str]:
+def _told(deployment: Deployment, condition: Condition, width: int) -> list[str]:
     """The condition with its sum, and the remedy where it fails."""
     relation = ">" if condition.strict else "≥"
     apart = condition.value - condition.bound
@@ -71,10 +72,10 @@ def _told(deployment: Deployment, condition: Condition) -> list[str]:
     if apart == 0:
         state = "holds exactly" if condition.holds else "FAILS, being equal"
     comparison = f"{condition.figure} {spoken(condition.value)} {relation} {spoken(condition.bound)}"
-    lines = [f"  {condition.name:<10}  {comparison} = {condition.sum}   {state}"]
+    lines = [f"  {condition.name:<{width}}  {comparison} = {condition.sum}   {state}"]
     if not condition.holds:
         place = deployment.place(condition.scope, condition.figure)
-        lines.append(f"              {place}: write {condition.figure}: {condition.remedy}")
+        lines.append(f"  {'':<{width}}  {place}: write {condition.figure}: {condition.remedy}")
     return lines
 
 

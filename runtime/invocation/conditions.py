@@ -1,4 +1,4 @@
-"""The conditions under which an instance may start: the five of the text, and the two that repair them.
+"""The conditions under which an instance may start: the five of the text, and those that repair them.
 
 The text's first condition counts two allowances for every kind. A fenced act that did not commit is closed
 only past the abandon edge, one allowance later than any other: its sum takes a third. The text's second
@@ -15,6 +15,9 @@ from falsework.runtime.invocation.units import spoken
 
 HEADROOM = 0
 """The number of what is no condition of one kind: the journal write bound's own headroom."""
+
+EVERY = "every kind"
+"""For whom the headroom is."""
 
 
 class Source(Enum):
@@ -77,9 +80,8 @@ class Condition:
     @property
     def name(self) -> str:
         """The condition's number, and whether it is the text's own."""
-        if self.number == HEADROOM:
-            return "headroom"
-        return str(self.number) if self.source is Source.TEXT else f"{self.number} repaired"
+        name = "headroom" if self.number == HEADROOM else str(self.number)
+        return name if self.source is Source.TEXT else f"{name} repaired"
 
     @property
     def sum(self) -> str:
@@ -97,8 +99,7 @@ def conditions(deployment: Deployment) -> tuple[Condition, ...]:
     found: list[Condition] = []
     for kind in deployment.kinds.values():
         found += conditions_of(kind, deployment.figures)
-    extra = headroom(deployment.figures)
-    return tuple(found) if extra is None else (*found, extra)
+    return (*found, *headroom(deployment.figures))
 
 
 def conditions_of(kind: Kind, figures: Figures) -> tuple[Condition, ...]:
@@ -188,18 +189,25 @@ def _closure(kind: Kind, figures: Figures) -> Condition:
     return Condition(5, Source.TEXT, kind.name, "instance", "closure_latency", value, terms, strict=True)
 
 
-def headroom(figures: Figures) -> Condition | None:
-    """A declared journal fence costs its writes one allowance, which the disclosed bound must hold."""
+def headroom(figures: Figures) -> tuple[Condition, ...]:
+    """What a declared journal fence costs its writes: an allowance, as the text has it, or really two.
+
+    A write's own terminus is minted early by one allowance, and the journal's clock may be ahead of the
+    writer's by another: what is left of the bound must still hold the journal's own worst case.
+    """
     if figures.journal_fence is None or figures.record_action_bound is None:
-        return None
-    terms = (
-        Term("record_action_bound", figures.record_action_bound),
-        Term("clock_offset_allowance", figures.clock_offset_allowance),
-    )
-    value = figures.journal_write_bound
-    return Condition(
-        HEADROOM, Source.TEXT, "every kind", "instance", "journal_write_bound", value, terms, strict=False
-    )
+        return ()
+    found: list[Condition] = []
+    for source, allowances in ((Source.TEXT, 1), (Source.REPAIRED, 2)):
+        terms = (
+            Term("record_action_bound", figures.record_action_bound),
+            Term("clock_offset_allowance", figures.clock_offset_allowance, allowances),
+        )
+        value, strict = figures.journal_write_bound, source is Source.REPAIRED
+        found.append(
+            Condition(HEADROOM, source, EVERY, "instance", "journal_write_bound", value, terms, strict=strict)
+        )
+    return tuple(found)
 
 
 def failing(deployment: Deployment) -> tuple[Condition, ...]:

@@ -73,9 +73,13 @@ class Instance:
         self._rebuild_and_bind(store)
 
     def _rebuild_and_bind(self, store: Store) -> None:
-        """The maps are whole, and no kind has been unbound over an open intent."""
+        """The maps are whole, and no kind has been unbound over an open intent.
+
+        They are read and not rebuilt, for what a rebuild answers is looked at for duplicates once: the first
+        run of a process looks at all that there is, since nobody may have looked before.
+        """
         parties = self.parties
-        delta = parties.indexes.rebuild()
+        delta = parties.indexes.refresh()
         if not isinstance(delta, list):
             raise StartRefused(f"{parties.deployment.path}: the journal cannot be read: {delta.detail}")
         now = parties.seam.now()
