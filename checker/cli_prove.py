@@ -19,7 +19,6 @@ from falsework.cli_model import Target, add_model, definition_at, targets
 from falsework.errors import DefinitionError, InputError
 from falsework.language import Model
 from falsework.naming import configurations_of, nearest, twins_of
-from falsework.obligations import Obligation
 from falsework.proofs import DEFAULT_SECONDS, Proofs, prove, prove_obligation
 from falsework.prove_contract import ProofContract, judge_obligations
 from falsework.report_output import add_quiet, emit, warn
@@ -73,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
         warn(f"falsework: {name} was not asked: it has no configuration or constant of that name")
     outcomes: list[Outcome] = []
     with _Line(quiet=args.quiet) as line:
-        for target in _with_obligations(found):
+        for target in _with_the_chosen(_with_obligations(found), args.only):
             outcomes.append(_outcome(target, args, line) if isinstance(target, Target) else target)
             if args.twins and isinstance(target, Target):
                 outcomes += _bent(target, args, line)
@@ -103,7 +102,8 @@ def _with_obligations(found: Sequence[Target | Failure]) -> list[Target | Failur
 def _outcome(target: Target, args: argparse.Namespace, line: _Line) -> Proofs:
     definition = definition_at(target)
     proofs = Proofs(definition, [], target.name, target.configuration, target.command)
-    chosen = _chosen(definition.name, definition.obligations, args.only)
+    known = definition.obligations
+    chosen = [obligation for obligation in known if not args.only or obligation.name in args.only]
     for number, obligation in enumerate(chosen, 1):
         line.says(f"{definition.name}.{obligation.name}, {number} of {len(chosen)}")
         proofs.proofs.append(prove_obligation(definition, obligation, args.timeout))
@@ -127,12 +127,19 @@ def _bent(target: Target, args: argparse.Namespace, line: _Line) -> Iterator[Pro
             yield judge_obligations(cls, kind, proved)
 
 
-def _chosen(name: str, known: Sequence[Obligation], only: Sequence[str]) -> list[Obligation]:
-    names = [obligation.name for obligation in known]
+def _with_the_chosen(found: list[Target | Failure], only: Sequence[str]) -> list[Target | Failure]:
+    """Those that have one of the obligations; raises InputError for a name that none of them has."""
+    asked = {each.name: _names(each) for each in found if isinstance(each, Target)}
+    known = [name for names in asked.values() for name in names]
     for wanted in only:
-        if wanted not in names:
-            raise InputError(f"{name} has no obligation {wanted!r}{nearest(wanted, names)}")
-    return [obligation for obligation in known if not only or obligation.name in only]
+        if wanted not in known:
+            raise InputError(f"{', '.join(asked)}: no obligation {wanted!r}{nearest(wanted, known)}")
+    wanted_of = {name for name, names in asked.items() if not only or set(only) & set(names)}
+    return [each for each in found if isinstance(each, Failure) or each.name in wanted_of]
+
+
+def _names(target: Target) -> list[str]:
+    return [obligation.name for obligation in definition_at(target).obligations]
 
 
 def _declared(

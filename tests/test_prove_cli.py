@@ -66,6 +66,12 @@ def test_a_missing_z3_is_never_green(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pip install 'falsework[prove]'" in said.out
 
 
+def test_one_obligation_of_several_models_is_asked_of_those_that_have_it() -> None:
+    said = falsework("prove", MODELS, "--only", "the_next_is_above", "--only", "is_refuted_at_nothing")
+    assert said.code == 10
+    assert said.out.startswith(f"VIOLATED  {MODELS}  2 obligations: 1 REFUTED, 1 PROVED")
+
+
 def test_json_says_it_all() -> None:
     said = falsework("prove", f"{MODELS}:FirstStageOnly", "--format", "json")
     report = json.loads(said.out)
