@@ -80,6 +80,26 @@ def test_a_kill_at_any_boundary_loses_nothing(place: Place) -> None:
     survives(place, 5)
 
 
+@pytest.mark.slow
+def test_a_crowd_that_is_killed_loses_nothing_it_was_answered(place: Place) -> None:
+    # Eight threads share commits when the process dies, each somewhere else.
+    world = TrailWorld(place)
+    killer = Killer(place, world)
+    told: set[str] = set()
+    try:
+        for enough in range(20, 60, 4):
+            ended_by, events = killer.killed_at("crowd", enough)
+            assert ended_by == signal.SIGKILL
+            assert len(events) >= enough
+            told |= events
+    finally:
+        killer.process.communicate()
+    there = {record.event_id for record in world.records()}
+    assert told <= there
+    assert len(there) - len(told) <= 10 * 8  # at most what each thread had not been answered yet
+    assert world.verify().is_clean
+
+
 @pytest.mark.deep
 def test_a_hundred_kills_at_each_boundary_lose_nothing(place: Place) -> None:
     survives(place, 100)

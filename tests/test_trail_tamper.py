@@ -11,7 +11,7 @@ import pytest
 from falsework.runtime.store import StoreFailed
 from falsework.runtime.trail import append
 from falsework.runtime.trail.canonical import canonical
-from falsework.runtime.trail.checkpoint import read_note
+from falsework.runtime.trail.checkpoint import Note, read_note
 from falsework.runtime.trail.identity import fingerprint, fresh_credential, public_key_of, signing_key
 from falsework.runtime.trail.journal import AuditTrail
 from falsework.runtime.trail.retention import OWN, Placement
@@ -166,6 +166,47 @@ def test_the_first_bad_row_is_named(
         fault = verify(store, world.witness.held()).fault
     assert fault is not None
     assert (fault.sequence_number, fault.reason) == (seq, reason), fault
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO actor_key VALUES ('eve', 'alice', ?, 1, NULL, 5, NULL)",
+        "INSERT INTO policy VALUES ('eve.', 1, 5)",
+        "INSERT INTO placed_late VALUES (12, 'pay.', 1, 15)",
+        "INSERT INTO destroyed VALUES (17, 16)",
+    ],
+)
+def test_a_row_that_no_record_speaks_of_is_found(world: TrailWorld, statement: str) -> None:
+    with world.place.bare() as run, undone(run) as store:
+        run(statement, (bytes(32),) if "?" in statement else ())
+        fault = verify(store, world.witness.held()).fault
+    assert fault is not None
+    assert fault.reason is Reason.TABLE
+    assert " holds (" in fault.detail
+
+
+@pytest.mark.parametrize("credential", [ALICE, fresh_credential(b"\x09".__mul__)])
+def test_a_note_that_no_administrator_signed_is_found(world: TrailWorld, credential: str) -> None:
+    key = signing_key(credential)
+    assert key is not None
+    genuine = read_note(world.witness.held()[-1])
+    signature = key.sign(genuine.checkpoint.text().encode())
+    for signer in (key.key_id, genuine.key_id):  # in its own name, and in the administrator's
+        note = Note(genuine.checkpoint, signer, signature).text(key.public_key)
+        fault = verify(world.store, [note]).fault
+        assert fault is not None
+        assert (fault.reason, fault.detail) == (Reason.CHECKPOINT, "the note of 19 records is not signed")
+
+
+def test_a_note_of_another_trail_or_of_nothing_is_found(world: TrailWorld) -> None:
+    genuine = world.witness.held()[-1]
+    fault = verify(world.store, [genuine.replace(world.trail_id, "ff" * 16)]).fault
+    assert fault is not None
+    assert (fault.reason, fault.detail) == (Reason.CHECKPOINT, f"a checkpoint is of trail {'ff' * 16}")
+    fault = verify(world.store, ["a letter"]).fault
+    assert fault is not None
+    assert fault.detail.startswith("a checkpoint's note cannot be read: ")
 
 
 def test_a_journal_that_cannot_be_read_is_a_fault_and_no_traceback(world: TrailWorld) -> None:

@@ -2,12 +2,14 @@
 
 Run as a program: `write KIND WHERE NUMBER` records and prints each event id; `kill KIND WHERE WITNESS` reads
 lines of `BOUNDARY TIMES`, makes a child for each that lives until it has passed the boundary so often and is
-killed there, and prints what the child had been answered.
+killed there, and prints what the child had been answered; `crowd TIMES` is a child of eight threads that is
+killed once so many records have been answered.
 """
 
 import os
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -99,6 +101,8 @@ def kill(kind: str, where: str, witness: str) -> None:
         child = os.fork()
         if child == 0:
             os.close(reading)
+            if boundary == "crowd":
+                crowd(kind, where, int(times), writing)
             live(kind, where, witness, killing(boundary, int(times)), writing)
             os._exit(1)
         os.close(writing)
@@ -106,6 +110,27 @@ def kill(kind: str, where: str, witness: str) -> None:
             answered = pipe.read().split()
         _, status = os.waitpid(child, 0)
         say(f"{os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0} {' '.join(answered)}")
+
+
+def crowd(kind: str, where: str, enough: int, answered: int) -> None:
+    """Eight threads record without pause, until so many have been answered and the process is killed."""
+    store = opened(kind, where)
+    trail = AuditTrail(store)
+    left = iter(range(enough, 0, -1))
+
+    def record() -> None:
+        while True:
+            answer = trail.record_action("pay.x", "alice", ALICE, {"pid": os.getpid()})
+            assert isinstance(answer, Recorded), answer
+            os.write(answered, f"{answer.event_id}\n".encode())
+            if next(left) == 1:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    threads = [threading.Thread(target=record) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def say(text: str) -> None:
