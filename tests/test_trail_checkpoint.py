@@ -141,6 +141,12 @@ def test_a_journal_put_back_to_an_earlier_copy_is_noticed_at_once() -> None:
         fault = restored.verify().fault
         assert fault is not None
         assert fault.detail == "a checkpoint has 6 records, and the journal 5"
+        restored.record({"another": "history"})  # as many records as were witnessed, and not the same
+        with pytest.raises(RolledBack, match=r"^the witness has seen record 6 of trail .* does not have it"):
+            refuse_a_rollback(restored.trail, restored.witness)
+        fault = restored.verify().fault
+        assert fault is not None
+        assert fault.detail == "the first 6 records, up to record 6, are not those that were signed"
 
 
 class TrailWorldAgain(TrailWorld):
