@@ -16,6 +16,7 @@ import invocation_world as world_of
 from falsework.runtime.invocation import journal
 from falsework.runtime.invocation.answers import NotCommitted, StoreUnavailable
 from falsework.runtime.invocation.closing import Sweep
+from falsework.runtime.invocation.instance import StartRefused
 from falsework.runtime.subjects.lease import in_memory
 from invocation_world import SECOND, World
 from reliability.schedules import (
@@ -125,19 +126,25 @@ def test_a_lost_reply_is_awaited_from_the_answer_and_not_from_the_gate() -> None
         world.end()
 
 
-def test_a_headroom_of_one_allowance_lets_a_lagging_node_write_nothing(folder: Path) -> None:
-    """Seed 178: safe and not live, for all closings are fenced out.
+def test_a_headroom_of_one_allowance_lets_a_lagging_node_write_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seed 178: safe and not live, for all closings are fenced out; such figures are refused at the start.
 
     A write's terminus is an allowance early, and the journal's clock may be another ahead: a bound of 3 s
     less 2 s and 2 s leaves nothing for a write of 1 s.
     """
+    roomy = simulated(178, folder, HardWorld)
+    assert problems(roomy) == []
+    roomy.store.close()
+    founded = folder / "cramped.db"
+    with pytest.raises(StartRefused, match="headroom repaired"):
+        CrampedWorld(178, founded, folder / "template.db").node("any")
+    monkeypatch.setattr("falsework.runtime.invocation.instance.failing", lambda _: ())
     cramped = simulated(178, folder, CrampedWorld)
     assert problems(cramped) == ["inv2-4 is not accounted for"]
     assert cramped.scheduler.fired["write fenced out"] > 10
     cramped.store.close()
-    roomy = simulated(178, folder, HardWorld)
-    assert problems(roomy) == []
-    roomy.store.close()
 
 
 # What they would find: each is one decision of the runtime, undone.

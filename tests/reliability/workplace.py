@@ -49,7 +49,13 @@ def _deployment(journal_fence: bool) -> Deployment:
         if scope == "ledger":
             lines |= {f"{name}.{figure}": line for name in kinds}
     fence = Fence("in the journal's own transaction") if journal_fence else None
-    figures = replace(walkthrough.figures, journal_fence=fence, record_action_bound=SECOND)
+    figures = replace(
+        walkthrough.figures,
+        journal_fence=fence,
+        record_action_bound=SECOND,
+        journal_write_bound=6 * SECOND,
+        closure_latency=16 * SECOND,
+    )
     return replace(walkthrough, kinds=kinds, figures=figures, lines=lines)
 
 
