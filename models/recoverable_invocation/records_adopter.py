@@ -206,7 +206,10 @@ class Adopter(Model):
 
     # What is true of the steps.
 
-    @invariant(on=confirm, source=("refuse step 1.1", "refuse step 1.3", "refuse step 1.4", "close step 1.2"))
+    @invariant(
+        on=confirm,
+        source=("refuse step 1.1", "refuse step 1.3", "refuse step 1.4", "close step 1.2", "act section 10"),
+    )
     def who_does_not_stand_does_not_look(self, before: Self, answer: Code) -> bool:
         return self.looked == before.standing and (answer is Code.GOES_ON) == before.standing
 

@@ -397,7 +397,14 @@ class Positions(Model):
         return self.retries <= self.RETRIES
 
     @invariant(
-        on=retry, source=("refuse step 3.6", "resolve 26", "Primitive policy 29", "Primitive policy 37a")
+        on=retry,
+        source=(
+            "refuse step 3.6",
+            "resolve 26",
+            "Primitive policy 29",
+            "Primitive policy 37",
+            "Primitive policy 37a",
+        ),
     )
     def who_tries_again_knows_that_nothing_landed(self, before: Self) -> bool:
         once = before.position in (Position.REFUSAL, Position.RESOLUTION)
