@@ -48,7 +48,7 @@ class Questions:
         self.z3 = load()
         self.pool = pool
         self.until = time.monotonic() + seconds
-        self.solver = self.z3.SolverFor("QF_LIA")
+        self.solver = self.z3.Solver()
         self.slots = [self.z3.Int(f"{i}:{each.name}") for i, each in enumerate(pool.open)]
         self._numbers: dict[int, Any] = {}
         self._truths: dict[int, Any] = {}
@@ -84,7 +84,10 @@ class Questions:
             raise Unknown("the time was over")
         self.solver.set("timeout", max(int(left * 1000), 1))
         with self.assuming(*formulas):
-            answer = self.solver.check()
+            try:
+                answer = self.solver.check()
+            except self.z3.Z3Exception as problem:  # out of memory, or a theory that it does not know
+                raise Unknown(str(problem)) from None
             if answer == self.z3.unsat:
                 return None
             if answer != self.z3.sat:

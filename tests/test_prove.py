@@ -187,6 +187,16 @@ def test_an_interrupt_that_z3_took_for_itself_is_one(
         assert says in prove(models.Deadlines).proofs[0].text
 
 
+def test_z3_that_fails_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise z3.Z3Exception(b"out of memory")
+
+    monkeypatch.setattr(z3.Solver, "check", fails)
+    found = prove(models.Deadlines)
+    assert found.verdict is Verdict.INCOMPLETE
+    assert "out of memory" in found.proofs[0].text
+
+
 def test_a_counterexample_that_may_not_be_the_least_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     def gives_up(*_: object) -> Any:
         raise Unknown("as asked")
