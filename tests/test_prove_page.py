@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from command_line import ROOT, falsework
+from falsework.posed import with_figures
 
 PAGE = (ROOT / "docs" / "prove.md").read_text(encoding="utf-8")
 
@@ -26,6 +27,8 @@ def test_the_example_answers_as_the_page_says(tmp_path: Path, monkeypatch: pytes
     assert refuted.code == 10
     assert refuted.out.partition("\n\n")[2] == block("text")
     assert falsework("gate", "retry.py").code == 0
+    assert "`with_figures(Retry, CALL=5).budget()` is 11" in PAGE
+    assert with_figures(sys.modules["retry"].Retry, CALL=5).budget() == 11
     del sys.modules["retry"]
 
 
