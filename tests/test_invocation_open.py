@@ -12,6 +12,7 @@ import pytest
 import invocation_world as world_of
 from falsework.runtime import trail
 from falsework.runtime.invocation.answers import (
+    Abandon,
     ActInFlight,
     ActLanded,
     InvalidCredential,
@@ -203,6 +204,32 @@ def test_an_act_that_is_not_repeatable_lands_once(worlds: list[World]) -> None:
     answer = world.open("erin")
     assert answer == ActLanded(world.journal()[-1].event_id)
     assert world.held() is None
+
+
+def test_an_act_that_nobody_can_decide_is_not_begun_again(worlds: list[World]) -> None:
+    """Where an act may happen once, an escalation keeps its key until an operator has resolved it."""
+    for repeatable in (False, True):
+        world = World(deployment_with(repeatable=repeatable))
+        worlds.append(world)
+        act = world.opened()
+        world.passes(40)
+        world.instance.reconcile()
+        assert world.refs() == ["intended", "escalated"]
+        if repeatable:
+            assert isinstance(world.open("erin"), Opened)
+            continue
+        assert world.open("erin") == ActInFlight(act.invocation_id)
+        world.resolve(act, Abandon("quiet"))
+        assert isinstance(world.open("erin"), Opened)
+
+
+def test_without_an_identity_an_act_that_may_happen_once_is_not_passed(worlds: list[World]) -> None:
+    """An aged intent may have committed: open step 3.8 is for what may happen again."""
+    world = World(deployment_with(service_identity=None, repeatable=False))
+    worlds.append(world)
+    act = world.opened()
+    world.passes(40)
+    assert world.open("erin") == ActInFlight(act.invocation_id)
 
 
 def test_a_refused_attempt_does_not_land_the_act(worlds: list[World]) -> None:

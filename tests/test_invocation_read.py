@@ -136,6 +136,34 @@ def test_an_act_that_nobody_opened_is_not_known(world: World) -> None:
     assert world.instance.read_invocation(KIND, "act-9") == NotKnown()
 
 
+def test_the_closing_that_stands_is_read_beyond_any_cap(worlds: list[World]) -> None:
+    """read invocation 5 caps the most recent, and of rivals the first one stands (docs/holes.md)."""
+    world = World(deployment_with(read_cap=1))
+    worlds.append(world)
+    act = world.opened()
+    world.close(act)
+    first = world.journal()[-1]
+    for _ in range(3):
+        world.audit.record_action(OUTCOME, "dana", world.credentials["dana"], first.data or {})
+    (entry,) = report(world).invocations
+    assert [record.event_id for record in entry.records[1:]] == [
+        first.event_id,
+        world.journal()[-1].event_id,
+    ]
+    assert (entry.more, entry.binding_duplicate) == (True, True)
+
+
+def test_what_is_past_its_horizon_is_not_read(worlds: list[World]) -> None:
+    """640 - 2 s: a closing may be destroyed before its intent, and the act would read as open."""
+    world = World(deployment_with(retention_period=640 * SECOND))
+    worlds.append(world)
+    world.close(world.opened())
+    world.passes(637.999999)
+    assert report(world).invocations[0].state is State.CLOSED
+    world.passes(0.000001)
+    assert world.instance.read_invocation(KIND, KEY) == NotKnown()
+
+
 def test_a_wholly_purged_act_is_not_known(worlds: list[World]) -> None:
     """read invocation 12, WHY: the destroyed payload carried the key; before the rebuild and after it."""
     world = World(deployment_with(retention_period=640 * SECOND))

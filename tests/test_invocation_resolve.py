@@ -134,13 +134,17 @@ def test_an_accounted_act_is_not_resolved(world: World) -> None:
 
 
 def test_a_young_intent_is_not_abandoned(world: World) -> None:
-    """resolve 18: 30 s of the act and 2 s of allowance, by the operator's own clock (19)."""
+    """resolve 18: 30 s of the act and 2 s of allowance, by the operator's own clock (19).
+
+    Nor is it escalated: that would let another begin beside it (docs/holes.md).
+    """
     act = world.opened()
     world.instance.yield_act(KIND, KEY, act.invocation_id)
     world.passes(31.999999)
     answer = world.resolve(act, Abandon("x"))
     assert answer.code == "invalid-request(too-young)"
-    assert isinstance(world.resolve(act, Escalate(())), Resolved)  # resolve 14a: any other may be written
+    assert world.resolve(act, Escalate(())).code == "invalid-request(too-young)"
+    assert isinstance(world.resolve(act, Outcome(OUTCOME, {})), Resolved)
 
 
 def test_an_operators_clock_decides_by_its_own_reading(worlds: list[World]) -> None:
@@ -186,6 +190,48 @@ def test_a_section_that_is_held_is_unavailable(world: World) -> None:
     assert world.resolve(act, Escalate(())) == SectionUnavailable()
 
 
+def rivals(world: World, *sorts: str) -> Opened:
+    """An aged act with closings that name nobody, as writers leave them where no fence is."""
+    act = aged(world)
+    data: trail.Data = {
+        "invocation_id": act.invocation_id,
+        "intent_event_id": act.intent_event_id,
+        "kind": KIND,
+        "act_key": KEY,
+        "recovery": True,
+    }
+    for sort in sorts:
+        world.audit.record_action(f"ledger.{sort}", "erin", world.credentials["erin"], data)
+    return act
+
+
+@pytest.mark.parametrize(
+    "sorts, disposition, code",
+    [
+        (("escalated", "escalated"), Outcome(OUTCOME, {}), None),
+        (("escalated", "refused"), Abandon("x"), None),
+        (("escalated", "disclosed"), Outcome(OUTCOME, {}), None),
+        (("disclosed", "disclosed"), Outcome(OUTCOME, {}), None),
+        (("disclosed", "escalated"), Abandon("x"), "already-accounted"),
+        (("abandoned", "escalated"), Escalate(()), "invalid-request(already-abandoned)"),
+    ],
+)
+def test_rivals_are_resolved_by_naming_them_all(
+    world: World, sorts: tuple[str, ...], disposition: Disposition, code: str | None
+) -> None:
+    """journal fence none 4: a duplicate is resolved, by an outcome alone where one is among the rivals."""
+    act = rivals(world, *sorts)
+    (before,) = world.instance.read_invocation(KIND, KEY).invocations  # type: ignore[union-attr]
+    assert before.binding_duplicate
+    answer = world.resolve(act, disposition)
+    if code is None:
+        assert isinstance(answer, Resolved)
+        assert world.last()["supersedes"] == [record.event_id for record in world.journal()[1:-1]]
+        read_state(world)
+    else:
+        assert answer.code.partition(f"({world.journal()[1].event_id}")[0] == code
+
+
 # Whether there is an intent at all.
 
 
@@ -206,6 +252,17 @@ def test_a_destroyed_intent_is_purged_and_not_absent(worlds: list[World]) -> Non
     assert isinstance(world.steward.purge(), trail.Recorded)
     world.instance = world.node()
     assert world.resolve(act, Abandon("x")).code == "invalid-request(purged)"
+
+
+def test_an_intent_past_its_horizon_is_not_resolved(worlds: list[World]) -> None:
+    """640 - 2 s: its closings may be destroyed, and a second one would be its first (docs/holes.md)."""
+    world = World(deployment_with(retention_period=640 * SECOND))
+    worlds.append(world)
+    act = world.opened()
+    world.passes(637.999999)
+    assert isinstance(world.resolve(act, Escalate(())), Resolved)
+    world.passes(0.000001)
+    assert world.resolve(act, Outcome(OUTCOME, {})).code == "invalid-request(purged)"
 
 
 def test_an_outage_is_neither_absent_nor_purged(world: World) -> None:

@@ -149,9 +149,12 @@ def test_the_sweeps_outcome_is_told_as_the_sweeps(world: World) -> None:
         world.passes(40)
         world.node(word="run").reconcile()
 
-    with invocation(world) as act:
+    def commit() -> Outcome:
         world.sleeps_after_the_gate(meanwhile)
-        answer = act.commit(lambda: DONE)
+        return DONE
+
+    with invocation(world) as act:
+        answer = act.commit(commit)
     assert answer.landed_by is LandedBy.SWEEP
 
 
@@ -179,6 +182,24 @@ def test_a_second_caller_is_told_of_the_first(world: World) -> None:
     with pytest.raises(NotOpened) as caught:
         invocation(world, "erin").__enter__()
     assert caught.value.code == "act-in-flight(inv-1)"
+
+
+@pytest.mark.parametrize("seconds, begins", [(29, True), (29.000001, False), (31, False)])
+def test_a_commit_that_the_lease_does_not_hold_is_not_begun(
+    world: World, seconds: float, begins: bool
+) -> None:
+    """1 s of commit_round_trip must be left: what nobody holds is not begun (docs/holes.md)."""
+    ran: list[str] = []
+
+    def commit() -> Outcome:
+        ran.append("ran")
+        return DONE
+
+    act = invocation(world).__enter__()
+    world.passes(seconds)
+    with pytest.raises(Unrecorded):
+        act.commit(commit)
+    assert bool(ran) is begins
 
 
 # What cannot be written.

@@ -78,6 +78,14 @@ def test_a_fence_of_either_kind_charges_the_lease_one_allowance() -> None:
         assert held(fenced_kind, fenced_figures, 3).bound == 13 * SECOND
 
 
+def test_a_fence_owes_the_lease_an_allowance_for_each_clock() -> None:
+    """Early by one at the minting, and earlier by another on a judge's clock that is ahead: 11 + 2×2."""
+    kind, figures = with_figures()
+    fenced = replace(kind, commit_fence=Fence("deadline parameter"))
+    assert held(fenced, figures, 3, Source.REPAIRED).bound == 15 * SECOND
+    assert [found.source for found in conditions_of(kind, figures) if found.number == 3] == [Source.TEXT]
+
+
 def test_a_fenced_kind_owes_the_window_a_third_allowance() -> None:
     """What did not commit is closed past the abandon edge alone: 559 + 2 = 561."""
     kind, figures = with_figures(compensation_window=560 * SECOND)

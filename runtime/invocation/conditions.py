@@ -112,7 +112,10 @@ def conditions_of(kind: Kind, figures: Figures) -> tuple[Condition, ...]:
     found.append(second)
     if not _charged(kind, figures):
         found.append(_retention_beyond_two_allowances(kind, figures))
-    return (*found, _lease(kind, figures), _run(kind, figures), _closure(kind, figures))
+    found.append(_lease(kind, figures, Source.TEXT))
+    if _charged(kind, figures):
+        found.append(_lease(kind, figures, Source.REPAIRED))
+    return (*found, _run(kind, figures), _closure(kind, figures))
 
 
 def _charged(kind: Kind, figures: Figures) -> bool:
@@ -153,17 +156,21 @@ def _retention_beyond_two_allowances(kind: Kind, figures: Figures) -> Condition:
     return Condition(2, Source.REPAIRED, kind.name, kind.name, "retention_period", value, terms, strict=True)
 
 
-def _lease(kind: Kind, figures: Figures) -> Condition:
-    """One lease holds two reads, two writes and the commit, and pays for the instant that a fence mints."""
+def _lease(kind: Kind, figures: Figures, source: Source) -> Condition:
+    """One lease holds two reads, two writes and the commit, and pays for the instant that a fence mints.
+
+    The text counts the allowance that is taken off at the minting; the judge's clock may take off another.
+    """
     terms: tuple[Term, ...] = (
         Term("read_bound", figures.read_bound, 2),
         Term("journal_write_bound", figures.journal_write_bound, 2),
         Term("commit_round_trip", kind.commit_round_trip),
     )
     if _charged(kind, figures):
-        terms = (*terms, Term("clock_offset_allowance", figures.clock_offset_allowance))
+        allowances = 1 if source is Source.TEXT else 2
+        terms = (*terms, Term("clock_offset_allowance", figures.clock_offset_allowance, allowances))
     value = kind.completion_bound
-    return Condition(3, Source.TEXT, kind.name, kind.name, "completion_bound", value, terms, strict=True)
+    return Condition(3, source, kind.name, kind.name, "completion_bound", value, terms, strict=True)
 
 
 def _run(kind: Kind, figures: Figures) -> Condition:

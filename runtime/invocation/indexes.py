@@ -1,8 +1,8 @@
 """What the journal says of every act: maps that are derived from it, and can be rebuilt from nothing else.
 
 Every read takes what lies above the mark. The mark moves past a number only when nothing can land below it
-any more: when the settle bound has passed since it was recorded, or at once where the journal numbers its
-records in the order in which they become visible. A record that is read twice is noted once.
+any more: when the settle bound had passed since it was recorded as the read was issued, or at once where the
+journal numbers its records in the order in which they become visible. What is read twice is noted once.
 """
 
 import threading
@@ -163,11 +163,10 @@ class Indexes:
                     new.append(found)
             delta += answer.records
             after, behind_writers = answer.cursor, False  # what was awaited once has landed for good
-            now = self.clock.now()
             if answer.complete:
-                maps.settle(delta, FOR_EVER if self.in_order else now - self.figures.settle_bound)
+                maps.settle(delta, FOR_EVER if self.in_order else started - self.figures.settle_bound)
                 return new
-            if bounded and now - started > self.figures.read_bound:
+            if bounded and self.clock.now() - started > self.figures.read_bound:
                 return Unavailable(f"the read took longer than its bound, {self.figures.read_bound}")
 
     def populate(self, found: Noted) -> None:

@@ -15,10 +15,12 @@ from falsework.runtime.invocation.answers import (
 )
 from falsework.runtime.invocation.figures import Kind
 from falsework.runtime.invocation.findings import ActFinding, Condition
+from falsework.runtime.invocation.indexes import Act
 from falsework.runtime.invocation.journal import Landed, Why, Write, append
 from falsework.runtime.invocation.parties import Parties
 from falsework.runtime.invocation.records import Intent, Sort, identified
 from falsework.runtime.invocation.section import Standing, section_key
+from falsework.runtime.invocation.standing import standing as standing_closing
 from falsework.runtime.invocation.terms import in_flight
 from falsework.runtime.trail import Data
 
@@ -55,15 +57,31 @@ def _standing_in_the_way(
     now = parties.seam.now()
     left_open: list[Intent] = []
     for intent in parties.indexes.open_intents(act, now):
-        if in_flight(kind, parties.figures, intent.recorded_at, now) or not kind.reports_only:
+        young = in_flight(kind, parties.figures, intent.recorded_at, now)
+        if young or not kind.reports_only or not kind.repeatable:
             return ActInFlight(intent.invocation_id)
         left_open.append(intent)
     if not kind.repeatable:
-        outcomes = [found for found in parties.indexes.act_closings(act) if found.sort is Sort.OUTCOME]
-        if outcomes:
-            return ActLanded(outcomes[-1].event_id)
+        once = _once_only(parties, act)
+        if once is not None:
+            return once
     if left_open:
         _surface(parties, left_open, invocation_id, now)
+    return None
+
+
+def _once_only(parties: Parties, act: Act) -> ActLanded | ActInFlight | None:
+    """What bars a second act where only one may happen: that it happened, or that nobody knows yet.
+
+    An escalation says just that nobody knows: it keeps the key until an operator has resolved it.
+    """
+    outcomes = [found for found in parties.indexes.act_closings(act) if found.sort is Sort.OUTCOME]
+    if outcomes:
+        return ActLanded(outcomes[-1].event_id)
+    for invocation_id in parties.indexes.invocations_of(act):
+        closing = standing_closing(parties.indexes.of(invocation_id).closings)
+        if closing is not None and closing.sort is Sort.ESCALATED:
+            return ActInFlight(invocation_id)
     return None
 
 

@@ -10,7 +10,8 @@ from falsework.runtime.invocation.answers import (
 )
 from falsework.runtime.invocation.indexes import Invocation
 from falsework.runtime.invocation.parties import Parties
-from falsework.runtime.invocation.standing import duplicated, state
+from falsework.runtime.invocation.standing import duplicated, standing, state
+from falsework.runtime.invocation.terms import horizon_edge
 
 
 def read_invocation(
@@ -30,7 +31,10 @@ def read_invocation(
     for name in reversed(ids):
         if len(entries) == cap:
             break
-        entry = _entry(parties, name, parties.indexes.of(name))
+        invocation = parties.indexes.of(name)
+        if any(now >= horizon_edge(kind, parties.figures, old.recorded_at) for old in invocation.intents):
+            continue  # its closings may be destroyed, so that what is left would tell the wrong state
+        entry = _entry(parties, name, invocation)
         if isinstance(entry, trail.Unavailable):
             return JournalUnavailable(entry.detail)
         if entry is not None:
@@ -47,7 +51,11 @@ def _entry(parties: Parties, invocation_id: str, found: Invocation) -> Entry | t
     events = [intent.event_id for intent in found.intents]
     recoveries = sorted((record.sequence_number, record.event_id) for record in found.recoveries)
     closings = sorted((record.sequence_number, record.event_id) for record in found.closings)
-    events += [event_id for _, event_id in sorted(recoveries[-cap:] + closings[-cap:])]
+    shown = {*recoveries[-cap:], *closings[-cap:]}
+    stands = standing(found.closings)
+    if stands is not None:
+        shown.add((stands.sequence_number, stands.event_id))  # the state is read off it, beyond any cap
+    events += [event_id for _, event_id in sorted(shown)]
     records: list[trail.Record] = []
     for event_id in events:
         match parties.trail.read_record(event_id):

@@ -103,11 +103,13 @@ class _Run:
             return
         standing = Standing(section_key(intent.kind, intent.act_key), self.run_id)
         if not self.parties.section.take(standing, self.parties.figures.sweep_lease):
-            self.parts[Part.SKIPPED] += 1
+            self.parts[Part.REPORTED if kind.reports_only else Part.SKIPPED] += 1
             self.owed.append((intent, "the section was not to be had"))
             return
         sweep = Sweep(self.parties, kind, intent, standing, self.now)
         part = sweep.closed()
+        if kind.reports_only:
+            part = Part.REPORTED  # whatever became of it: a later run will not close it
         self.parties.section.release(standing)
         self.parts[part] += 1
         self.sightings += sweep.sightings

@@ -34,7 +34,7 @@ from falsework.runtime.invocation.records import (
 from falsework.runtime.invocation.section import Standing, section_key
 from falsework.runtime.invocation.sizing import bad_reference
 from falsework.runtime.invocation.standing import unsuperseded
-from falsework.runtime.invocation.terms import in_flight
+from falsework.runtime.invocation.terms import horizon_edge, in_flight
 from falsework.runtime.trail import Data
 
 
@@ -116,7 +116,7 @@ def _under_the_section(
     if not isinstance(intent, Intent):
         return intent
     closings = parties.indexes.of(invocation_id).closings
-    refusal = _accounted(closings) or _refused(parties, kind, intent, closings, disposition, now)
+    refusal = _accounted(closings, disposition) or _refused(parties, kind, intent, closings, disposition, now)
     if refusal is not None:
         return refusal
     superseded = tuple(closing.event_id for closing in unsuperseded(closings))
@@ -158,9 +158,19 @@ def _intent(
     return NotKnown()
 
 
-def _accounted(closings: list[Closing]) -> AlreadyAccounted | None:
-    """An outcome or a refusal accounts for the act, and no operator's judgement is above it."""
-    for closing in closings:
+def _accounted(closings: list[Closing], disposition: Disposition) -> AlreadyAccounted | None:
+    """An outcome or a refusal that stands by itself accounts for the act.
+
+    Of rivals one has to give way to a resolution that names them all; where an outcome is among them, nothing
+    but an outcome can be what it resolves to.
+    """
+    rivals = unsuperseded(closings)
+    if len(rivals) > 1:
+        outcomes = [closing for closing in rivals if closing.sort is Sort.OUTCOME]
+        if not outcomes or isinstance(disposition, Outcome):
+            return None
+        return AlreadyAccounted(outcomes[0].event_id)
+    for closing in rivals:
         if closing.sort in (Sort.OUTCOME, Sort.REFUSED):
             return AlreadyAccounted(closing.event_id)
     return None
@@ -174,14 +184,18 @@ def _refused(
     disposition: Disposition,
     now: int,
 ) -> InvalidRequest | None:
-    """What the disposition may not do to what stands: only an outcome corrects an abandonment."""
-    abandoned = any(closing.sort is Sort.ABANDONED for closing in unsuperseded(closings))
-    if abandoned and not isinstance(disposition, Outcome):
+    """What the disposition may not do: only an outcome corrects an abandonment, or closes what is young."""
+    if now >= horizon_edge(kind, parties.figures, intent.recorded_at):
+        return InvalidRequest(
+            "the intent is past its horizon: its closings may be destroyed", ResolveRefusal.PURGED
+        )
+    if isinstance(disposition, Outcome):
+        return None
+    if any(closing.sort is Sort.ABANDONED for closing in unsuperseded(closings)):
         return InvalidRequest(
             "an abandonment stands, and only an outcome supersedes it", ResolveRefusal.ALREADY_ABANDONED
         )
-    young = in_flight(kind, parties.figures, intent.recorded_at, now)
-    if young and isinstance(disposition, Abandon):
+    if in_flight(kind, parties.figures, intent.recorded_at, now):
         return InvalidRequest(
             "the invocation may still be at work: ask again unchanged, later", ResolveRefusal.TOO_YOUNG
         )

@@ -128,8 +128,8 @@ class Invocation:
         opened = self._own("its deadline")
         if not self._kind.fenced:
             return None
-        standing = Standing(section_key(self._kind.name, self.act_key), opened.invocation_id)
-        deadline = self._parties.section.deadline(standing, self._parties.figures.clock_offset_allowance)
+        allowance = self._parties.figures.clock_offset_allowance
+        deadline = self._parties.section.deadline(self._standing(opened), allowance)
         if deadline is None:
             raise Misuse("the section is held no longer: nothing may be committed under it")
         return deadline
@@ -138,6 +138,10 @@ class Invocation:
         """The act has run, once, and its outcome is recorded; every other arm is raised."""
         opened = self._own("commit")
         self._stage = _Stage.OVER
+        if not self._may_commit(opened):
+            raise self._yielded(
+                opened, "less of the lease is left than the commit may take: it was not begun"
+            )
         try:
             outcome = does()
         except ConstituentRefused as refused:
@@ -150,6 +154,14 @@ class Invocation:
         if not isinstance(outcome, Outcome):
             raise self._yielded(opened, f"the commit returned {outcome!r}, and no Outcome")
         return self._closed(opened, outcome)
+
+    def _may_commit(self, opened: Opened) -> bool:
+        """Whether the lease still holds the commit's own round trip."""
+        remaining = self._parties.section.remaining(self._standing(opened))
+        return remaining is not None and remaining >= self._kind.commit_round_trip
+
+    def _standing(self, opened: Opened) -> Standing:
+        return Standing(section_key(self._kind.name, self.act_key), opened.invocation_id)
 
     def _partitioned(self, opened: Opened, refused: ConstituentRefused) -> Closed:
         """What the constituent's contract makes of its code."""
