@@ -42,6 +42,11 @@ def rows(*, slow: int, deep: int, end: int = COMPILED) -> list[Any]:
     ]
 
 
+def has_program(row: Row) -> bool:
+    """Whether a tuple program of its name counts the row beside SPIN."""
+    return row.confirmed != "peer: SPIN"
+
+
 @pytest.mark.parametrize("row", rows(slow=100_000, deep=COMPILED))
 def test_there_are_the_states_that_the_row_says(row: Row) -> None:
     assert found(counted(row)) == row.figures()
@@ -53,7 +58,7 @@ def test_explore_counts_the_same(row: Row) -> None:
     assert explore(row.definition(), Bounds(every=True)).counts() == counted(row).counts()
 
 
-@pytest.mark.parametrize("row", rows(slow=10_000, deep=100_000))
+@pytest.mark.parametrize("row", [row for row in rows(slow=10_000, deep=100_000) if has_program(*row.values)])
 def test_the_tuple_program_takes_the_same_steps(row: Row) -> None:
     options = {"repeats": False} if row.never_fires else {}
     assert steps_of(counted(row)) == row.second_opinion(**options)

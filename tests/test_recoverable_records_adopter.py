@@ -2,10 +2,6 @@
 
 import pytest
 
-from falsework.accounting import Bounds
-from falsework.definition import definition_of
-from falsework.explore import explore
-from falsework.fast import fast
 from falsework.models.recoverable_invocation.records_adopter import (
     SWEPT,
     Adopter,
@@ -71,8 +67,3 @@ def test_a_refused_act_exports_what_the_table_says(late: Closing | None) -> None
     assert model.confirm() is Code.GOES_ON
     model.swept = Closing.NONE if late is None else late
     assert model.finish(journal=True) is (Code.CONSTITUENTS_OWN if late is None else Code.ALREADY_ACCOUNTED)
-
-
-def test_the_class_itself_and_the_fast_engine_count_alike() -> None:
-    definition = definition_of(Adopter)
-    assert explore(definition, Bounds(every=True)).counts() == fast(definition, Bounds(every=True)).counts()

@@ -2,14 +2,9 @@
 
 import pytest
 
-from falsework.accounting import Bounds
-from falsework.definition import definition_of
 from falsework.errors import Disabled
-from falsework.explore import explore
-from falsework.fast import fast
 from falsework.models.recoverable_invocation.records_codes import (
     Code,
-    CountedRetries,
     Fate,
     Position,
     Positions,
@@ -81,9 +76,3 @@ def test_a_writer_tries_again_where_the_rules_let_it(position: Position, fate: F
 def test_a_fenced_out_write_lands_on_the_arm_of_a_failure(position: Position) -> None:
     # journal fence 3 and 4: the position's existing arm, and for a run the act that it leaves open.
     assert written(position, Fate.FENCED).respond() == written(position, Fate.STEP_2).respond()
-
-
-@pytest.mark.parametrize("model", [Positions, CountedRetries])
-def test_the_class_itself_and_the_fast_engine_count_alike(model: type[Positions]) -> None:
-    definition = definition_of(model)
-    assert explore(definition, Bounds(every=True)).counts() == fast(definition, Bounds(every=True)).counts()

@@ -4,10 +4,6 @@ from itertools import groupby, product
 
 import pytest
 
-from falsework.accounting import Bounds
-from falsework.definition import definition_of
-from falsework.explore import explore
-from falsework.fast import fast
 from falsework.models.recoverable_invocation.records_findings import Condition, Kind, Register
 
 RUNS = 3
@@ -57,14 +53,3 @@ def test_an_outage_of_one_store_exempts_its_own_kind() -> None:
     windows = [(0, 0), (0, 1), (1, 1), (1, 2), (2, 2)]
     assert [register.audit(Kind.A, *window) for window in windows] == [True, True, False, True, True]
     assert not any(register.audit(Kind.B, *window) for window in windows)
-
-
-class TwoRuns(Register):
-    """Few enough for the class itself, and too few for a recurrence."""
-
-    RUNS = 2
-
-
-def test_the_class_itself_and_the_fast_engine_count_alike() -> None:
-    definition = definition_of(TwoRuns)
-    assert explore(definition, Bounds(every=True)).counts() == fast(definition, Bounds(every=True)).counts()

@@ -2,10 +2,6 @@
 
 import pytest
 
-from falsework.accounting import Bounds
-from falsework.definition import definition_of
-from falsework.explore import explore
-from falsework.fast import fast
 from falsework.models.recoverable_invocation.records_kinds import (
     Audited,
     Closing,
@@ -62,9 +58,3 @@ def test_an_outage_is_answered_as_one_whatever_the_journal_holds(phase: Phase, c
     assert at(phase, closing).examine(ONE, journal=False) is Examined.JOURNAL_UNAVAILABLE
     assert at(phase, closing).read(ONE, journal=False) is Read.JOURNAL_UNAVAILABLE
     assert at(phase, closing).resolve(ONE, journal=False) is Resolved.RECORDING_FAILURE
-
-
-@pytest.mark.slow
-def test_the_class_itself_and_the_fast_engine_count_alike() -> None:
-    definition = definition_of(Kinds)
-    assert explore(definition, Bounds(every=True)).counts() == fast(definition, Bounds(every=True)).counts()

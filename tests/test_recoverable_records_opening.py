@@ -4,10 +4,6 @@ from itertools import product
 
 import pytest
 
-from falsework.accounting import Bounds
-from falsework.definition import definition_of
-from falsework.explore import explore
-from falsework.fast import fast
 from falsework.models.recoverable_invocation.records_opening import (
     Call,
     Code,
@@ -71,9 +67,3 @@ def test_what_the_model_adds_is_that_doubt_holds_the_key(stage: Stage) -> None:
     assert text_open(Call.FITTING, service=False, repeatable=False, intents=[(stage, True)]) == Opened(
         code=Code.ISSUED
     )
-
-
-@pytest.mark.slow
-def test_the_class_itself_and_the_fast_engine_count_alike() -> None:
-    definition = definition_of(Opening)
-    assert explore(definition, Bounds(every=True)).counts() == fast(definition, Bounds(every=True)).counts()

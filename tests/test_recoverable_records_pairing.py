@@ -4,10 +4,6 @@ from itertools import product
 
 import pytest
 
-from falsework.accounting import Bounds
-from falsework.definition import definition_of
-from falsework.explore import explore
-from falsework.fast import fast
 from falsework.models.recoverable_invocation.records_pairing import Pairing, Probe, Store
 
 
@@ -51,9 +47,3 @@ def test_a_store_that_does_not_answer_is_unavailable_whatever_it_holds(store: St
         model = Pairing()
         model.store[0] = committed
         assert model.probe(0, store) is Probe.UNAVAILABLE
-
-
-@pytest.mark.slow
-def test_the_class_itself_and_the_fast_engine_count_alike() -> None:
-    definition = definition_of(Pairing)
-    assert explore(definition, Bounds(every=True)).counts() == fast(definition, Bounds(every=True)).counts()

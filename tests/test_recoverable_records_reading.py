@@ -4,10 +4,6 @@ from itertools import product
 
 import pytest
 
-from falsework.accounting import Bounds
-from falsework.definition import definition_of
-from falsework.explore import explore
-from falsework.fast import fast
 from falsework.models.recoverable_invocation.records_reading import LatestClosingsAlone, Reading, Report
 
 
@@ -45,16 +41,3 @@ def test_a_report_lists_the_latest_invocations() -> None:
         Report(entries=2, oldest=0, more=False),
         Report(entries=2, oldest=1, more=True),
     ]
-
-
-class TwoOfEach(Reading):
-    """Few enough for the class itself, and a cap that both exceed."""
-
-    INVOCATIONS = 2
-    CLOSINGS = 2
-    CAP = 1
-
-
-def test_the_class_itself_and_the_fast_engine_count_alike() -> None:
-    definition = definition_of(TwoOfEach)
-    assert explore(definition, Bounds(every=True)).counts() == fast(definition, Bounds(every=True)).counts()

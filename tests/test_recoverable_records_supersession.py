@@ -7,11 +7,9 @@ import pytest
 
 from falsework.accounting import Bounds
 from falsework.definition import definition_of
-from falsework.explore import explore
 from falsework.fast import fast
 from falsework.models.recoverable_invocation.records_supersession import (
     Closing,
-    Fenced,
     Kind,
     State,
     Supersession,
@@ -91,17 +89,6 @@ def test_the_standing_closing_projects_the_state_of_the_table(kind: Kind, writer
 
 def test_an_act_that_nothing_closed_is_open() -> None:
     assert FourClosings().look(Surface.AUDIT).state is State.OPEN  # type: ignore[attr-defined]
-
-
-def test_the_class_itself_and_the_fast_engine_count_alike_under_the_fence() -> None:
-    definition = definition_of(Fenced)
-    assert explore(definition, Bounds(every=True)).counts() == fast(definition, Bounds(every=True)).counts()
-
-
-@pytest.mark.slow
-def test_the_class_itself_and_the_fast_engine_count_alike() -> None:
-    definition = definition_of(Supersession)
-    assert explore(definition, Bounds(every=True)).counts() == fast(definition, Bounds(every=True)).counts()
 
 
 @pytest.mark.slow

@@ -4,10 +4,6 @@ from itertools import product
 
 import pytest
 
-from falsework.accounting import Bounds
-from falsework.definition import definition_of
-from falsework.explore import explore
-from falsework.fast import fast
 from falsework.models.recoverable_invocation.records_tally import Answer, Count, Kind, Meets, Tally
 
 # What a run counts of an act whose kind has a service identity: reconcile steps 2.3, 2.6, 2.7a, 3.2c, 3.4b,
@@ -53,14 +49,3 @@ def test_a_run_over_every_pair_of_acts_counts_both() -> None:
         stopped = first is Meets.CREDENTIAL_REFUSED
         assert counts == [SERVED[first], Count.UNREACHED if stopped else SERVED[second]]
         assert (model.examined, model.unreached) == ((1, 1) if stopped else (2, 0))
-
-
-def test_the_class_itself_and_the_fast_engine_count_alike() -> None:
-    definition = definition_of(TwoActs)
-    assert explore(definition, Bounds(every=True)).counts() == fast(definition, Bounds(every=True)).counts()
-
-
-class TwoActs(Tally):
-    """Few enough for the class itself."""
-
-    ACTS = 2
