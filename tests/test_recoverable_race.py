@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -24,6 +24,10 @@ from models_race_answers import Answers, AnswersOfAReport, AnswersOfOneAct
 
 TABLE = tomllib.loads(Path(__file__).with_name("counts.toml").read_text("utf-8"))["race"]
 COMPILED = 200_000  # states from which on a row is counted by the compiled engine
+
+
+def race_with(constants: dict[str, Any]) -> type[Race]:
+    return cast("type[Race]", with_constants(Race, constants))
 
 
 def configured(row: dict[str, Any]) -> type[Model]:
@@ -53,7 +57,7 @@ CLOCKS = [(lag, closed) for lag in (-1, 0, 1, 2) for closed in (False, True)]
 def test_what_is_fenced_arrives_as_long_as_a_simulated_clock_admits_it(lag: int, *, closed: bool) -> None:
     lags = {"JOURNAL_LAG": lag, "STORE_LAG": lag}
     edges = {"CLOSED_JOURNAL_EDGE": closed, "CLOSED_COMMIT_EDGE": closed}
-    model = with_constants(Race, lags | edges)
+    model = race_with(lags | edges)
     for left in (1, 2, 3):
         race = model()
         race.enter(Who.INVOCATION, left)
@@ -68,7 +72,7 @@ def test_what_is_fenced_arrives_as_long_as_a_simulated_clock_admits_it(lag: int,
 @pytest.mark.parametrize("lag", [1, 2])
 def test_a_lease_that_has_ended_admits_as_long_as_a_simulated_clock_does(lag: int) -> None:
     # Three ticks of a lease, and so many more, before the write is issued.
-    model = with_constants(Race, {"JOURNAL_LAG": lag, "LEASE_MARGIN": False, "WRITE_BOUND": 6})
+    model = race_with({"JOURNAL_LAG": lag, "LEASE_MARGIN": False, "WRITE_BOUND": 6})
     for since in (0, 1, 2, 3):
         race = model()
         race.enter(Who.INVOCATION, 3)
