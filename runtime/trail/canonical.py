@@ -71,6 +71,6 @@ def _text(value: str, where: str) -> str:
 
 def _key(key: object, where: str) -> str:
     """The key, whose place among the others every program agrees on."""
-    if not isinstance(key, str) or any(character >= "\ud800" for character in key):
+    if not isinstance(key, str) or not (key.isascii() or all(character < "\ud800" for character in key)):
         raise ValueError(f"{where} has the key {key!r}: write a text of characters below U+D800")
     return key
