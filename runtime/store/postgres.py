@@ -36,6 +36,9 @@ OLDEST_SERVER = 120_000
 NOT_LANDED = ("25P03", "40001", "40P01")
 """The states in which a commit that failed has certainly not landed: ended while idle, and conflicts."""
 
+READER_IDLE_MS = 60_000
+"""How long a reader may think between two statements: it keeps nobody waiting, only the vacuum."""
+
 CLOCK = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint"
 
 SETTINGS = """SELECT current_setting('server_version_num')::int, pg_is_in_recovery()::text,
@@ -89,7 +92,7 @@ class PostgresConnection:
     def __init__(self, server: Server, *, writes: bool) -> None:
         self._server, self._writes = server, writes
         self._reading: int | None = None  # the clock as it was when the lock was given
-        self.raw = connect(server)
+        self.raw = connect(server, writes=writes)
 
     def begin(self, name: str, seconds: float) -> None:
         """A transaction is open: the writer's has the store's lock, a reader's one view of a moment."""
@@ -194,7 +197,7 @@ class PostgresConnection:
             if was_open or not (self.raw.closed or self.raw.broken):
                 raise
         try:
-            self.raw = connect(self._server)
+            self.raw = connect(self._server, writes=self._writes)
         except StoreRefused as error:
             raise StoreFailed(f"{name}: {error}; nothing was written") from error
         return ask(self.raw)
@@ -257,9 +260,10 @@ class PostgresStore(SharedStore):
         return True
 
 
-def connect(server: Server) -> Raw:
+def connect(server: Server, *, writes: bool = True) -> Raw:
     """A connection to a primary that keeps what it commits, with every timeout set."""
     bound = server.write_bound_ms
+    idle = bound if writes else max(bound, READER_IDLE_MS)
     try:
         raw = psycopg.connect(
             server.dsn,
@@ -277,7 +281,7 @@ def connect(server: Server) -> Raw:
     try:
         raw.execute(
             f"SET synchronous_commit = on; SET lock_timeout = {bound // 2}; "
-            f"SET statement_timeout = {bound}; SET idle_in_transaction_session_timeout = {bound}; "
+            f"SET statement_timeout = {bound}; SET idle_in_transaction_session_timeout = {idle}; "
             f"SET search_path = \"{server.schema}\"; SET default_transaction_isolation = 'read committed'",
             prepare=False,
         )
