@@ -28,6 +28,7 @@ from falsework.runtime.invocation.reconcile import reconcile
 from falsework.runtime.invocation.refuse import refuse, yield_act
 from falsework.runtime.invocation.resolve import resolve
 from falsework.runtime.invocation.section import ActSection
+from falsework.runtime.invocation.sizing import Sizing
 from falsework.runtime.invocation.use import Invocation
 from falsework.runtime.lease import LeaseHost
 from falsework.runtime.store import Store
@@ -62,6 +63,7 @@ class Instance:
             trail,
             ActSection(leases),
             indexes,
+            Sizing(trail, deployment.figures),
             Register(store),
             seam,
             ids,

@@ -1,6 +1,5 @@
 """Open: the act's section is taken, and its intent is in the journal under the caller's own credential."""
 
-from falsework.runtime.invocation import sizing
 from falsework.runtime.invocation.answers import (
     ActInFlight,
     ActLanded,
@@ -30,7 +29,7 @@ def open_act(
 ) -> OpenAnswer:
     """The intent stands and the section is held, or nothing is, and here is why."""
     kind = parties.kind(kind_name)
-    wrong = sizing.refusal(parties.trail, kind, parties.figures, act_key, actor_ref, credential, intent_data)
+    wrong = parties.sizing.refusal(kind, act_key, actor_ref, credential, intent_data)
     if wrong is not None:
         return InvalidRequest(wrong)
     invocation_id = parties.ids()

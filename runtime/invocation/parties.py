@@ -10,6 +10,7 @@ from falsework.runtime.invocation.figures import Deployment, Figures, Kind
 from falsework.runtime.invocation.findings import Register
 from falsework.runtime.invocation.indexes import Indexes
 from falsework.runtime.invocation.section import ActSection
+from falsework.runtime.invocation.sizing import Sizing
 from falsework.runtime.trail import Data, Trail
 
 Probe: TypeAlias = Callable[[str, Data], ProbeAnswer]
@@ -32,6 +33,7 @@ class Parties:
     trail: Trail
     section: ActSection
     indexes: Indexes
+    sizing: Sizing
     register: Register
     seam: Clock
     ids: Callable[[], str]

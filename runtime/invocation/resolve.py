@@ -32,7 +32,6 @@ from falsework.runtime.invocation.records import (
     superseding,
 )
 from falsework.runtime.invocation.section import Standing, section_key
-from falsework.runtime.invocation.sizing import bad_reference
 from falsework.runtime.invocation.standing import unsuperseded
 from falsework.runtime.invocation.terms import horizon_edge, in_flight
 from falsework.runtime.trail import Data
@@ -77,13 +76,13 @@ def _malformed(
     parties: Parties, kind: Kind, act_key: str, actor_ref: str, disposition: Disposition
 ) -> InvalidRequest | None:
     """What is wrong with the request by itself, whatever the journal holds."""
-    journal = parties.trail
-    wrong = bad_reference(journal, "act_key", act_key) or bad_reference(journal, "actor_ref", actor_ref)
+    sizing = parties.sizing
+    wrong = sizing.bad_reference("act_key", act_key) or sizing.bad_reference("actor_ref", actor_ref)
     match disposition:
         case Outcome(action_ref, data):
             wrong = wrong or unrecordable(kind, action_ref, data)
         case Abandon(cause):
-            wrong = wrong or bad_reference(journal, "cause", cause)
+            wrong = wrong or sizing.bad_reference("cause", cause)
         case Escalate(candidates):
             cap = parties.figures.intent_candidates_cap
             if wrong is None and len(candidates) > cap:
@@ -92,7 +91,7 @@ def _malformed(
                     ResolveRefusal.CANDIDATES_OVER_CAP,
                 )
             for candidate in candidates:
-                wrong = wrong or bad_reference(journal, "a candidate", candidate)
+                wrong = wrong or sizing.bad_reference("a candidate", candidate)
     return None if wrong is None else InvalidRequest(wrong, ResolveRefusal.MALFORMED)
 
 
