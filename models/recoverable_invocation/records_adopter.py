@@ -95,7 +95,7 @@ class Adopter(Model):
 
     # The action.
 
-    @action(source=("Action wiring 4", "act section 8", "open step 5.3", "Not Open 2"))
+    @action(source=("Action wiring 4", "act section 8", "open step 5.3"))
     def open_act(self) -> None:
         require(self.stage is Stage.START)
         self.stage = Stage.OPENED
@@ -111,7 +111,10 @@ class Adopter(Model):
         self.happened = applied
         self.stage = Stage.REPLIED
 
-    @action(source=("close step 1.1", "refuse step 1.1", "close step 1.3", "commit 2", "commit 4"))
+    @action(source=(
+        "close step 1.1", "refuse step 1.1", "close step 1.3", "commit 2", "commit 4",
+        "act section 10c", "close step 1.2b",
+    ))  # fmt: skip
     def confirm(self) -> Code:
         """Close or Refuse asks what is left of its lease, and reads nothing before."""
         require(self.stage is Stage.REPLIED and self.may_confirm())
@@ -196,7 +199,7 @@ class Adopter(Model):
     def an_invocation_is_closed_by_one_writer(self) -> bool:
         return self.written is Closing.NONE or self.swept is Closing.NONE
 
-    @invariant(source=("close step 4.2", "refuse step 3.10", "yield 1", "yield 3"))
+    @invariant(source=("close step 4.2", "refuse step 3.10", "yield 1", "yield 3", "close step 2.2b"))
     def who_has_returned_holds_nothing(self) -> bool:
         return self.stage is not Stage.RETURNED or not (self.held or self.standing)
 
@@ -247,7 +250,10 @@ class Adopter(Model):
             answer is Code.LANDED_BY_SWEEP, before.swept is Closing.OUTCOME
         )
 
-    @invariant(on=finish, source=("close step 2.4a", "close step 3.1", "refuse step 3.1", "refuse step 3.11"))
+    @invariant(on=finish, source=(
+        "close step 2.4a", "close step 3.1", "refuse step 3.1", "refuse step 3.11",
+        "Invariant 4.3", "Invariant 4.3a",
+    ))  # fmt: skip
     def what_nobody_closed_is_closed_unless_the_journal_is_out_of_reach(
         self, before: Self, journal: bool
     ) -> bool:
@@ -268,7 +274,7 @@ class Adopter(Model):
         told = closing is Closing.ESCALATED or (closing is Closing.OUTCOME) == before.happened
         return idle and unclosed and closing in SWEPT and told
 
-    @invariant(on=stray, source=("Not Open 4", "Not Open 5", "Not Open 3", "refuse step 2.4"))
+    @invariant(on=stray, source=("Not Open 4", "Not Open 5", "Not Open 3", "refuse step 2.4", "Not Open 2"))
     def not_open_is_the_adopters_to_say(self, call: Call, checks: bool, answer: Code) -> bool:
         failure = Code.RECORDING_FAILURE_OUTCOME if call is Call.CLOSE else Code.RECORDING_FAILURE_REFUSAL
         return answer is (Code.NOT_OPEN if checks else failure)

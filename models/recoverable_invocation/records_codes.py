@@ -320,32 +320,27 @@ class Positions(Model):
     def open_answers_its_own_codes(self, before: Self, answer: Told) -> bool:
         return before.position is not Position.INTENT or answer.code in OF_OPEN
 
-    @invariant(
-        on=respond,
-        source=(
-            "Invariant 8.1",
-            "Invariant 8.4",
-            "Primitive policy 31",
-            "Primitive policy 40",
-            "close step 3.8",
-        ),
-    )
+    @invariant(on=respond, source=(
+        "Invariant 8.1", "Invariant 8.4", "Primitive policy 31", "Primitive policy 40",
+        "close step 3.8", "close step 3.2",
+    ))  # fmt: skip
     def after_the_commit_no_code_invites_a_retry(self, before: Self, answer: Told) -> bool:
         return before.position is not Position.OUTCOME or answer.code in (
             Code.DONE,
             Code.RECORDING_FAILURE_OUTCOME,
         )
 
-    @invariant(
-        on=respond, source=("refuse step 3.5", "refuse step 3.6", "refuse step 3.7", "refuse step 3.8")
-    )
+    @invariant(on=respond, source=(
+        "refuse step 3.5", "refuse step 3.6", "refuse step 3.7", "refuse step 3.8",
+        "refuse step 3.2",
+    ))  # fmt: skip
     def refuse_answers_its_own_codes(self, before: Self, answer: Told) -> bool:
         return before.position is not Position.REFUSAL or answer.code in (
             Code.DONE,
             Code.RECORDING_FAILURE_REFUSAL,
         )
 
-    @invariant(on=respond, source=("resolve 3", "resolve 26", "resolve 23"))
+    @invariant(on=respond, source=("resolve 3", "resolve 26", "resolve 23", "resolve 2"))
     def resolve_answers_its_own_codes(self, before: Self, answer: Told) -> bool:
         return before.position is not Position.RESOLUTION or answer.code in OF_RESOLVE
 
@@ -363,10 +358,10 @@ class Positions(Model):
             before.position is Position.SWEEP and before.denied()
         )
 
-    @invariant(
-        on=respond,
-        source=("Primitive policy 21a", "Primitive policy 25", "Primitive policy 28", "resolve 24"),
-    )
+    @invariant(on=respond, source=(
+        "Primitive policy 21a", "Primitive policy 25", "Primitive policy 28", "resolve 24",
+        "Primitive policy 21",
+    ))  # fmt: skip
     def a_record_without_its_retention_raises_the_alert(self, before: Self, answer: Told) -> bool:
         return implies(before.unplaced and answer.code is Code.DONE, answer.alert)
 
@@ -376,7 +371,10 @@ class Positions(Model):
 
     # What the writer does.
 
-    @invariant(on=read_back, source=("Primitive policy 34", "Primitive policy 20", "Primitive policy 27"))
+    @invariant(on=read_back, source=(
+        "Primitive policy 34", "Primitive policy 20", "Primitive policy 27", "Primitive policy 24",
+        "refuse step 3.3",
+    ))  # fmt: skip
     def what_was_not_told_is_read_back_when_it_can_be_known(self, before: Self) -> bool:
         lost = before.arm is Arm.LOST and before.settled
         return lost or before.arm in (Arm.INVALID_REQUEST, Arm.STEP_4)
@@ -392,20 +390,14 @@ class Positions(Model):
     def an_outcome_is_retried_after_a_reread(self, before: Self) -> bool:
         return before.position is not Position.OUTCOME or before.fresh
 
-    @invariant(source=("close step 3.6a", "Deviation 3a"))
+    @invariant(source=("close step 3.6a", "Deviation 3a", "Deviation 3"))
     def counted_retries_are_counted(self) -> bool:
         return self.retries <= self.RETRIES
 
-    @invariant(
-        on=retry,
-        source=(
-            "refuse step 3.6",
-            "resolve 26",
-            "Primitive policy 29",
-            "Primitive policy 37",
-            "Primitive policy 37a",
-        ),
-    )
+    @invariant(on=retry, source=(
+        "refuse step 3.6", "resolve 26", "Primitive policy 29", "Primitive policy 37",
+        "Primitive policy 37a",
+    ))  # fmt: skip
     def who_tries_again_knows_that_nothing_landed(self, before: Self) -> bool:
         once = before.position in (Position.REFUSAL, Position.RESOLUTION)
         known = before.position is not Position.INTENT or before.found is Found.NOTHING

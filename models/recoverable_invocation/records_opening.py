@@ -225,9 +225,10 @@ class Opening(Model):
 
     # What is true of every state.
 
-    @invariant(
-        source=("Invariant 6.1", "Invariant 6.2", "open step 1.1", "open step 1.2", "Primitive policy 13")
-    )
+    @invariant(source=(
+        "Invariant 6.1", "Invariant 6.2", "open step 1.1", "open step 1.2", "Primitive policy 13",
+        "open step 1.3", "Primitive policy 12",
+    ))  # fmt: skip
     def no_intent_is_issued_for_a_call_that_should_be_refused(self) -> bool:
         return not self.flawed
 
@@ -301,7 +302,10 @@ class Opening(Model):
 
     # What is true of the others.
 
-    @invariant(on=look, source=("read invocation 9a", "Which closing stands 10", "journal fence none 6"))
+    @invariant(
+        on=look,
+        source=("read invocation 9a", "Which closing stands 10", "journal fence none 6", "read invocation 9"),
+    )
     def a_report_only_kind_has_no_duplicate_intents(self, answer: bool) -> bool:
         return implies(answer, self.service)
 
@@ -310,7 +314,10 @@ class Opening(Model):
         open_intents = count(self.is_open(invocation) for invocation in range(self.INVOCATIONS))
         return implies(self.service and open_intents > 1, answer)
 
-    @invariant(on=sweep, source=("service identity 1a", "reconcile 2d", "reconcile 2f", "Invariant 4.7"))
+    @invariant(
+        on=sweep,
+        source=("service identity 1a", "reconcile 2d", "reconcile 2f", "Invariant 4.7", "service identity 2"),
+    )
     def without_an_identity_the_sweep_reports(
         self, before: Self, invocation: Invocation, answer: Swept
     ) -> bool:

@@ -184,7 +184,10 @@ class Pairing(Model):
 
     # The sweep.
 
-    @action(source=("reconcile step 3.1", "reconcile step 3.2a", "reconcile step 3.4", "reconcile step 3.5"))
+    @action(source=(
+        "reconcile step 3.1", "reconcile step 3.2a", "reconcile step 3.4", "reconcile step 3.5",
+        "probe 1",
+    ))  # fmt: skip
     def examine(self, invocation: Invocation, store: Store) -> Answer:
         """The run probes under the section; a finding of an outcome it first writes down as its plan."""
         require(self.opened[invocation] and self.is_aged(invocation) and self.run is None)
@@ -268,7 +271,9 @@ class Pairing(Model):
         closing = self.closing[invocation]
         return closing is not None and closing.cause is cause
 
-    @invariant(source=("Invariant 5.3", "Check 6.1", "probe 2", "pairing datum 4"))
+    @invariant(
+        source=("Invariant 5.3", "Check 6.1", "probe 2", "pairing datum 4", "Invariant 3.4", "probe 6")
+    )
     def an_outcome_is_recorded_of_its_own_act(self) -> bool:
         return all(
             closing is None or closing.derived in (None, invocation)
@@ -297,7 +302,10 @@ class Pairing(Model):
             for invocation, made in self.store.items()
         )
 
-    @invariant(source=("Invariant 5.7", "commit 13a", "commit 14a", "Check 6.4", "Invariant 4.9"))
+    @invariant(source=(
+        "Invariant 5.7", "commit 13a", "commit 14a", "Check 6.4", "Invariant 4.9",
+        "reconcile step 3.4a",
+    ))  # fmt: skip
     def only_a_fenced_act_past_its_edge_is_abandoned(self) -> bool:
         return all(
             not self.caused(invocation, Cause.NOT_COMMITTED) or (self.fenced and age is Age.FINAL)
@@ -396,7 +404,8 @@ class Pairing(Model):
         return implies(answer is Answer.SKIPPED, self.closing[invocation] is None and self.run is None)
 
     @invariant(
-        on=examine, source=("reconcile step 3.5", "reconcile step 3.5a", "Invariant 4.8", "commit 14b")
+        on=examine,
+        source=("reconcile step 3.5", "reconcile step 3.5a", "Invariant 4.8", "commit 14b", "Invariant 4.10"),
     )
     def without_a_fence_what_is_not_there_is_not_observed(
         self, before: Self, invocation: Invocation, store: Store, answer: Answer
@@ -409,17 +418,10 @@ class Pairing(Model):
             self.caused(invocation, Cause.NOT_OBSERVED),
         )
 
-    @invariant(
-        on=examine,
-        source=(
-            "probe 2",
-            "pairing datum 2",
-            "pairing datum 6a",
-            "probe 7a",
-            "Invariant 3.3",
-            "Invariant 3.5",
-        ),
-    )
+    @invariant(on=examine, source=(
+        "probe 2", "pairing datum 2", "pairing datum 6a", "probe 7a", "Invariant 3.3",
+        "Invariant 3.5", "pairing datum 6", "probe 7",
+    ))  # fmt: skip
     def an_outcome_is_planned_of_one_record_that_tells_it(
         self, before: Self, invocation: Invocation, store: Store, answer: Answer
     ) -> bool:

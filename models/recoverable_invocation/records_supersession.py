@@ -177,7 +177,6 @@ class Supersession(Model):
 
     @action(source=("close step 2.1", "close step 2.5"))
     def close(self) -> Answer:
-        """The re-read of Close, by an invocation that had standing when it last looked."""
         require(not self.over)
         self.over = True
         if self.length == 0:
@@ -238,7 +237,6 @@ class Supersession(Model):
 
     @fault
     def lose(self, writer: Writer) -> None:
-        """The write never lands: refused, fenced out, or its writer died."""
         require(self.pending[writer] is not None)
         self.pending[writer] = None
 
@@ -249,20 +247,19 @@ class Supersession(Model):
 
     @action(source=("read invocation 7", "reconcile step 5.2", "Check 2.4", "Which closing stands 11"))
     def look(self, surface: Surface) -> Reading:
-        """A surface reads the invocation: Read Invocation, step 5 of the sweep, or the auditor's check 2."""
         return Reading(state=self.projected(), standing=self.standing(), duplicate=self.duplicate(surface))
 
     # What is true of every state.
 
-    @invariant(source=("Invariant 2.1", "Invariant 2.2", "Which closing stands 2"))
+    @invariant(source=("Invariant 2.1", "Invariant 2.2", "Invariant 2.5", "Which closing stands 2"))
     def under_the_fence_every_closing_is_one(self) -> bool:
         return not self.FENCE or not self.rivals
 
-    @invariant(source=("Which closing stands 6", "journal fence none 1a", "journal fence none 2"))
+    @invariant(source=("Which closing stands 6", "journal fence none 1", "journal fence none 2"))
     def rivals_are_what_a_late_write_leaves(self) -> bool:
         return self.rivals == (count(self.unnamed(slot) for slot in range(self.CLOSINGS)) > 1)
 
-    @invariant(source=("Which closing stands 2", "Which closing stands 3", "resolve 13"))
+    @invariant(source=("Which closing stands 2", "Which closing stands 3", "Invariant 2.4"))
     def only_an_operators_closing_names_another(self) -> bool:
         return all(
             not self.names_something(later) or self.is_by(later, Writer.OPERATOR)
@@ -318,7 +315,10 @@ class Supersession(Model):
 
     # What the surfaces say.
 
-    @invariant(on=look, source=("Which closing stands 4", "Which closing stands 5", "journal fence none 3"))
+    @invariant(on=look, source=(
+        "Which closing stands 1", "Which closing stands 4", "Which closing stands 5", "journal fence none 1b",
+        "journal fence none 3", "reconcile step 5.4", "reconcile step 5.7",
+    ))  # fmt: skip
     def a_duplicate_is_reported_of_rivals_and_of_no_chain(self, answer: Reading) -> bool:
         return answer.duplicate == self.rivals
 
