@@ -79,7 +79,18 @@ def test_a_policy_is_declared_once(world: TrailWorld) -> None:
 
 @pytest.mark.parametrize(
     "prefix, period",
-    [("", 1), ("trail.", 1), ("trail.x", 1), ("t", 1), ("x.", 0), ("x.", -1), ("x.", 2**63), ("\n", 1)],
+    [
+        ("", 1),
+        ("trail.", 1),
+        ("trail.x", 1),
+        ("t", 1),
+        ("x.", 0),
+        ("x.", -1),
+        ("x.", 2**63),
+        ("x.", True),
+        ("x.", 1.5),
+        ("\n", 1),
+    ],
 )
 def test_a_bad_policy_is_refused(world: TrailWorld, prefix: str, period: int) -> None:
     answer = world.steward.declare_retention(prefix, period)
@@ -242,6 +253,10 @@ def test_keys_are_registered_once_and_revoked_once(world: TrailWorld) -> None:
     alice = public_key_of(ALICE)
     assert isinstance(world.steward.register("carol", alice), InvalidRequest)
     assert isinstance(world.steward.register("carol", b"short"), InvalidRequest)
+    for instant in (0, -1, 2**63, True):
+        answer = world.steward.register("carol", bytes(range(32)), valid_until=instant)
+        assert isinstance(answer, InvalidRequest)
+        assert answer.detail.startswith(f"valid until is {instant!r}: write an instant")
     assert isinstance(world.steward.revoke("nothing"), InvalidRequest)
     landed(world.steward.revoke(fingerprint(alice)))
     assert isinstance(world.steward.revoke(fingerprint(alice)), InvalidRequest)

@@ -141,6 +141,8 @@ class Steward:
         wrong = self.trail.wrong_name("actor ref", actor_ref)
         if wrong is None and len(public_key) != PUBLIC:
             wrong = f"public key is {public_key!r}: write its {PUBLIC} bytes"
+        if wrong is None and valid_until is not None and not _is_from_1_to(LATEST, valid_until):
+            wrong = f"valid until is {valid_until!r}: write an instant of the database's clock, or None"
         if wrong is not None:
             return InvalidRequest(Source.INPUT, wrong)
         key_id = fingerprint(public_key)
@@ -181,7 +183,7 @@ class Steward:
         wrong = self.trail.wrong_name("prefix", prefix)
         if wrong is None and (prefix.startswith(OWN_PREFIX) or OWN_PREFIX.startswith(prefix)):
             wrong = f"prefix is {prefix!r}: the trail's own records are kept for good"
-        if wrong is None and period is not None and not 0 < period <= LATEST // 2:
+        if wrong is None and period is not None and not _is_from_1_to(LATEST // 2, period):
             wrong = f"period is {period!r}: write a whole number from 1 to {LATEST // 2}, or None for good"
         if wrong is not None:
             return InvalidRequest(Source.INPUT, wrong)
@@ -255,6 +257,11 @@ class Steward:
         except StoreError as error:
             return RecordingFailure(Step.APPEND, Because.FAILED, str(error))
         return Recorded(event_id, appended.sequence_number, appended.recorded_at)
+
+
+def _is_from_1_to(most: int, value: int) -> bool:
+    """Whether the value is a whole number, truth values apart, from 1 to the most."""
+    return type(value) is int and 1 <= value <= most
 
 
 def _run(transaction: Transaction, statement: str, values: Sequence[int | str | bytes | None]) -> None:
