@@ -152,7 +152,8 @@ class Calls(Loops, ABC):
         self.frames.append(frame)
         alive = self.body(tree.body)
         self.frames.pop()
-        self.impossible = alive is self.dead and not frame.returned
+        if alive is self.dead and not frame.returned and self.frames:
+            self.end_way()
         ends = frame.returned
         if alive not in (self.dead, self.pool.false) or not ends:
             ends = [*ends, (alive, Option(self.pool.false, None))]
@@ -194,8 +195,6 @@ class Calls(Loops, ABC):
         """Each conjunct is a guard of its own; those after one that is never true are not looked at."""
         for part in conjuncts(node.args[0]):
             self.require(self.test(part), part)
-            if self.impossible:
-                break
         return constant(self.pool, None)
 
     def word_bound(self, node: ast.Call) -> Value:

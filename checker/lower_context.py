@@ -44,6 +44,10 @@ class NeverEnabled(Exception):
         super().__init__(guards)
 
 
+class RuledOut(Exception):
+    """A guard is never true where control is: nothing after it happens on this way."""
+
+
 @dataclass(eq=False)
 class Frame:
     """One call in progress: its locals, and what it has returned on which paths."""
@@ -79,7 +83,7 @@ class Context:
         self.dead = Node(
             -1, "const", (), 0, 0, 0, frozenset(), ()
         )  # what a way answers that no enabled step goes
-        self.impossible = False  # the guard just lowered is never true here
+        self.level = 0  # how conditional the statement is that is being lowered
         self.judging = False  # an invariant is being lowered: true premises are counted
         self.edited = edited or {}
 
@@ -127,7 +131,6 @@ class Context:
     def require(self, condition: Node, node: ast.AST, kind: str = "require", text: str = "") -> None:
         """From here on the condition is true, or the step does not exist."""
         condition = self.simplify(condition)
-        self.impossible = condition is self.pool.false
         whole = self.pool.implies(self.path(), condition)
         if whole is self.pool.true:
             return
@@ -135,7 +138,16 @@ class Context:
         self.guards.append(guard)
         if whole is self.pool.false and all(each.kind == "require" for each in self.guards):
             raise NeverEnabled(tuple(self.guards))
+        if condition is self.pool.false:
+            self.facts = self.facts.given(whole)
+            self.end_way()
+            return
         self.facts = self.facts.given(whole).given(condition)
+
+    def end_way(self) -> None:
+        """Nothing after this happens on this way, unless only part of an expression is of it."""
+        if self.conditional == self.level:
+            raise RuledOut
 
     def fault(self, condition: Node, node: ast.AST, text: str) -> None:
         """Where the condition is 1 on this path the model is at fault there."""
@@ -160,7 +172,10 @@ class Context:
         for way, assumed in ((then, condition), (other, self.pool.not_(condition))):
             self.state.cells, self.frames[-1].locals = dict(cells), dict(names)
             with self.assuming(assumed):
-                alive = way()
+                try:
+                    alive = way()
+                except RuledOut:
+                    alive = self.dead
             ends.append((self.state.cells, self.frames[-1].locals, alive))
         for guard in self.guards[known:]:
             self.facts = self.facts.given(guard.node, holds=guard.kind != "fault")

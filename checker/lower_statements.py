@@ -11,6 +11,7 @@ from falsework.definition_checks import named_object
 from falsework.domains import Int, MapOf, OptionOf, RecordOf, SeqOf, SetOf, VariableDomain
 from falsework.ir import Node
 from falsework.lower_calls import Calls
+from falsework.lower_context import RuledOut
 from falsework.lower_values import (
     Fresh,
     Inst,
@@ -59,7 +60,13 @@ class Statements(Calls):
             raise self.refuse(
                 node, "P001", f"the statement {word}", "assignments, if, for, return, and calls"
             )
-        return method(node)
+        outer, self.level = self.level, self.conditional
+        try:
+            return method(node)
+        except RuledOut:
+            return self.dead
+        finally:
+            self.level = outer
 
     def s_pass(self, _: ast.Pass) -> Node:
         return self.pool.true
@@ -67,9 +74,8 @@ class Statements(Calls):
     def s_expr(self, node: ast.Expr) -> Node:
         if isinstance(node.value, ast.Constant):
             return self.pool.true
-        self.impossible = False
         self.value(node.value)
-        return self.dead if self.impossible else self.pool.true
+        return self.pool.true
 
     def s_return(self, node: ast.Return) -> Node:
         value = self.value(node.value) if node.value is not None else constant(self.pool, None)

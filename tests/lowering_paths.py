@@ -14,6 +14,7 @@ from falsework import (
     Set,
     Upto,
     action,
+    bound,
     count,
     disabled,
     elapse,
@@ -328,3 +329,56 @@ class IntsAndBools(Model):
     @invariant(on=ask)
     def an_answer_is_either(self, answer: bool) -> bool:
         return answer == bool(self.number) or self.flag
+
+
+class GivenBehindABound(Model):
+    """What is None on a way is asked for behind a bound: the step is not there, but the bound is counted."""
+
+    many: Two = 0
+    odd: bool = False
+    kept: Two | None = None
+
+    def either(self, one: int, other: int) -> int:
+        return max(one, other)
+
+    def doubled(self, way: Two | None) -> int:
+        number = given(way)
+        return number + number
+
+    @action
+    def keep(self, way: Two | None) -> None:
+        if self.odd:
+            bound(self.many > 0)
+        number = given(way)
+        self.kept = number if number > 1 else None
+        self.odd = not self.odd
+
+    @action
+    def choose(self, way: Two | None, other: Two | None) -> None:
+        if self.odd:
+            bound(self.many > 1)
+            self.many = self.either(given(way), given(other))
+        else:
+            self.many = given(way) if self.many == 2 else 1
+        self.odd = not self.odd
+
+    @action
+    def double(self, way: Two | None) -> None:
+        bound(not self.odd)
+        require(self.doubled(way) < 3 and self.many < 2)
+        self.many += min(self.doubled(way), 1)
+
+    @action
+    def walk(self, way: Two | None) -> None:
+        if self.odd:
+            bound(self.many != 1)
+        all_told = 0
+        for number in range(3):
+            if number == self.many:
+                all_told += given(way) if number < 2 else 1
+        self.kept = min(all_told, 2)
+        self.odd = not self.odd
+
+    @reachable
+    def two_are_kept(self) -> bool:
+        return self.kept == 2 and self.odd
