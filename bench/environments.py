@@ -30,6 +30,9 @@ MINICHECK = Peer("minicheck", "0.4.0", (3, 11))
 MUSIL = Peer("musil", "0.36.7", (3, 12))
 PEERS = (MINICHECK, MUSIL)
 
+DBOS = Peer("dbos", "3.4.0", (3, 11))
+"""Measured by runtime.py, and by nothing of run.py."""
+
 
 def present(peer: Peer) -> bool:
     """Whether its environment is there and holds it."""
