@@ -3,6 +3,8 @@
 import base64
 import hashlib
 import json
+import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from falsework.runtime.trail.checkpoint import (
     read_note,
     refuse_a_rollback,
 )
-from falsework.runtime.trail.identity import fingerprint, public_key_of
+from falsework.runtime.trail.identity import fingerprint, fresh_credential, public_key_of
 from falsework.runtime.trail.journal import TrailError
 from falsework.runtime.trail.merkle import root_of
 from stores import BOTH, Place, placed
@@ -115,6 +117,11 @@ def test_only_an_administrator_signs(world: TrailWorld) -> None:
         Notary(world.trail, ALICE, world.witness).checkpoint()
     with pytest.raises(TrailError, match=r"^the notary's credential is none"):
         Notary(world.trail, "a word", world.witness)
+    credential = fresh_credential()
+    world.steward.register("dave", public_key_of(credential), administers=True)
+    world.steward.revoke(fingerprint(public_key_of(credential)))
+    with pytest.raises(TrailError, match=r"^key [0-9a-f]{32} does not administer this trail"):
+        Notary(world.trail, credential, world.witness).checkpoint()
     assert world.witness.held() == []
 
 
@@ -138,6 +145,8 @@ def test_a_journal_put_back_to_an_earlier_copy_is_noticed_at_once() -> None:
             refuse_a_rollback(restored.trail, restored.witness)
         with pytest.raises(RolledBack):
             restored.notary.checkpoint()
+        with restored.store.snapshot() as snapshot:  # nothing was signed for the wrong history
+            assert snapshot.execute("SELECT * FROM checkpoint") == []
         fault = restored.verify().fault
         assert fault is not None
         assert fault.detail == "a checkpoint has 6 records, and the journal 5"
@@ -181,6 +190,23 @@ def test_a_witness_holds_each_note_once_and_in_order(tmp_path: Path, notes: list
     for note in (notes[0], notes[0], notes[1], notes[0]):
         witness.hold(note)
     assert FileWitness(tmp_path / "witness").held() == notes[:2]
+
+
+def test_a_note_is_flushed_before_it_is_held(
+    tmp_path: Path, notes: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "witness"
+    flushed: list[tuple[bool, int]] = []  # whether a folder, and how long the file was by then
+
+    def fsync(descriptor: int) -> None:
+        flushed.append((stat.S_ISDIR(os.fstat(descriptor).st_mode), path.stat().st_size))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    sizes = []
+    for note in notes[:2]:
+        FileWitness(path).hold(note)
+        sizes.append(path.stat().st_size)
+    assert flushed == [(False, sizes[0]), (True, sizes[0]), (False, sizes[1])]
 
 
 def test_a_witness_refuses_what_contradicts_it(tmp_path: Path, notes: list[str]) -> None:

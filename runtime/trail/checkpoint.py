@@ -142,6 +142,8 @@ class FileWitness:
                 file.write(json.dumps(note).encode() + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
+            if not content:  # the file is new, and so is its name
+                _flush_folder(self.path.parent)
         except OSError as error:
             raise TrailError(f"{self.path}: cannot hold a checkpoint ({error}): make it writable") from error
 
@@ -172,6 +174,15 @@ class FileWitness:
                 ) from None
             notes.append(note)
         return notes
+
+
+def _flush_folder(folder: Path) -> None:
+    """The names of the folder's files are on its disk."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 def _refuse_a_contradiction(held: Checkpoint, fresh: Checkpoint) -> None:
