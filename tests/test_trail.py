@@ -415,6 +415,12 @@ def test_only_administrators_administer(world: TrailWorld) -> None:
     steward = Steward(world.trail, "alice", ALICE)
     assert steward.declare_retention("x.", 1) == InvalidCredential("'alice' does not administer this trail")
     assert steward.register("eve", bytes(32)) == InvalidCredential("'alice' does not administer this trail")
+    assert Steward(world.trail, "root", ALICE).register("eve", bytes(32)) == InvalidCredential(
+        "this credential is not one of 'root'"
+    )
+    assert Steward(world.trail, "eve", ALICE).register("eve", bytes(32)) == InvalidRequest(
+        Source.IDENTITY, "actor 'eve' is not registered: register it first"
+    )
     assert world.records() == []
     with pytest.raises(TrailError, match=r"^the steward's credential is none"):
         Steward(world.trail, "root", "a word")
