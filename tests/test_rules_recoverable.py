@@ -6,10 +6,10 @@ import hashlib
 from collections import Counter
 
 import pytest
-from command_line import ROOT
 
+from command_line import ROOT
 from falsework.rules import RuleBook, books, read
-from falsework.rules_account import account
+from falsework.rules_account import Account, account
 
 PATH = ROOT / "models" / "recoverable_invocation" / "rules.toml"
 COUNT = 550
@@ -22,14 +22,18 @@ def book() -> RuleBook:
     return read("recoverable_invocation", PATH)
 
 
+@pytest.fixture(scope="module")
+def found(book: RuleBook) -> Account:
+    return account(book)
+
+
 def test_the_ids_are_those_of_the_text(book: RuleBook) -> None:
     assert len(book.rules) == COUNT
     listed = "".join(f"{rule}\n" for rule in sorted(book.rules))
     assert hashlib.sha256(listed.encode()).hexdigest()[:16] == DIGEST
 
 
-def test_every_rule_is_accounted_for(book: RuleBook) -> None:
-    found = account(book)
+def test_every_rule_is_accounted_for(found: Account) -> None:
     assert [f"{m.rule}: {m.word}: {m.text}" for m in found.mistakes] == []
     assert sum(found.counts.values()) == COUNT
     assert set(found.counts) == {"carried", "runtime", "external"}
@@ -41,4 +45,17 @@ def test_no_reason_is_given_twice(book: RuleBook) -> None:
 
 
 def test_the_book_is_found_by_the_name_of_the_system() -> None:
-    assert [found.path.name for found in books("recoverable_invocation")] == ["rules.toml"]
+    assert [each.path.name for each in books("recoverable_invocation")] == ["rules.toml"]
+
+
+def test_every_kind_of_element_carries_something(found: Account) -> None:
+    kinds = {e.kind for entry in found.entries for e in entry.elements if entry.state == "carried"}
+    assert kinds == {"action", "invariant", "witness", "obligation", "configuration", "twin"}
+
+
+def test_the_window_slice_carries_its_rules(found: Account) -> None:
+    # By hand from the text: the rules about the edge, the take, the run bound and the window itself.
+    entries = {entry.rule: entry for entry in found.entries}
+    for rule in ("Invariant 4.2", "Invariant 7.1", "run bound 1", "reconcile step 2.3", "Instance start 7"):
+        names = [e.name for e in entries[rule].elements if e.broken_by]
+        assert any(name.startswith("ClosureWindow.") for name in names), rule
