@@ -11,7 +11,8 @@ import pytest
 import trail_process
 from falsework.runtime.clock import SystemWaiter
 from falsework.runtime.lease import Granted, LeaseHost
-from falsework.runtime.trail import Fence, Page, Recorded
+from falsework.runtime.store import StoreUnknown
+from falsework.runtime.trail import Fence, Page, Recorded, ReplyLost
 from falsework.runtime.trail.journal import AuditTrail
 from stores import BOTH, Place, placed
 from trail_world import ALICE, TrailWorld, landed
@@ -58,6 +59,46 @@ def test_threads_make_one_chain_and_a_reader_skips_nothing(place: Place, writers
     assert seen == numbers
     assert all(one == sorted(one) for one in written)
     assert world.verify().is_clean
+
+
+def test_a_policy_that_did_not_land_is_forgotten(place: Place) -> None:
+    # A record that shared its commit has read it; the next policy may have its number and another period.
+    inside, go = threading.Event(), threading.Event()
+
+    def hold(passed: str) -> None:
+        if passed == "trail.declare.written" and not go.is_set() and armed:
+            inside.set()
+            go.wait()
+
+    armed = False
+    world = TrailWorld(place, hold)
+    armed = True
+    writer = world.store._writer
+
+    class NoCommit:
+        """A connection whose every commit is lost."""
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(writer, name)
+
+        def commit(self, name: str) -> None:
+            writer.roll_back()
+            raise StoreUnknown(f"{name}: lost")
+
+    world.store._writer = NoCommit()  # type: ignore[assignment]
+    with ThreadPoolExecutor(2) as pool:
+        declared = pool.submit(world.steward.declare_retention, "new.", 5)
+        inside.wait()
+        recorded = pool.submit(world.trail.record_action, "new.x", "alice", ALICE, {})
+        while not world.store._queue:
+            pass
+        go.set()
+        assert isinstance(declared.result(), ReplyLost)
+        assert isinstance(recorded.result(), ReplyLost)
+    world.store._writer = writer
+    assert landed(world.steward.declare_retention("new.", 7)).sequence_number == 5
+    world.record(action="new.x")
+    assert [record.retention_until for record in world.records()] == [None, 1_007]
 
 
 @pytest.mark.slow

@@ -156,6 +156,8 @@ def test_who_holds_a_credential_is_held_to_the_policies(world: TrailWorld) -> No
         ("UPDATE policy SET period = 5", None, Reason.TABLE),
         ("UPDATE checkpoint SET note = 'x'", None, Reason.CHECKPOINT),
         ("UPDATE trail SET trail_id = 'x'", None, Reason.TABLE),
+        ("UPDATE checkpoint SET frontier = (SELECT link FROM journal WHERE seq = 1)", None, Reason.TABLE),
+        ("UPDATE checkpoint SET seq = seq - 1", None, Reason.TABLE),
     ],
 )
 def test_the_first_bad_row_is_named(
