@@ -157,7 +157,7 @@ class Pairing(Model):
         self.opened[invocation] = True
         self.alive[invocation] = True
 
-    @internal(source=("commit 11", "External check 6"))
+    @internal(source="commit 11")
     def commit(self, invocation: Invocation) -> None:
         """The store applies the act; late too, but never past the fence."""
         require(self.may_commit(invocation) and self.store[invocation] == 0)
@@ -359,7 +359,7 @@ class Pairing(Model):
 
     # What is true of the invocations' steps.
 
-    @invariant(on=commit, source=("External check 6", "commit 13a"))
+    @invariant(on=commit, source="commit 13a")
     def a_live_invocation_commits_once(self, before: Self, invocation: Invocation) -> bool:
         return before.alive[invocation] and self.store[invocation] == before.store[invocation] + 1
 
