@@ -1,6 +1,6 @@
 """A process that has everything imported and nothing opened, and from which each process of a test is forked.
 
-Run as a program it is the nursery; imported it is the test's hand on one. Every child is a process of its own
+Its program is ward.py; here is how it forks, and the test's hand on it. Every child is a process of its own
 with its own connections: it may kill itself or stop itself, and the nursery tells which it did.
 """
 
@@ -37,7 +37,7 @@ class Nursery:
     def __init__(self) -> None:
         self._children: set[int] = set()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "reliability.orders"],
+            [sys.executable, "-m", "reliability.ward"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -31,7 +31,7 @@ from falsework.runtime.trail.journal import AuditTrail, TrailError
 from falsework.runtime.trail.steward import Steward, found
 from reliability.account import CLOSED, RETRY
 from reliability.deeds import outcome
-from reliability.nursery import Order, keep
+from reliability.nursery import Order
 from reliability.workplace import CREDENTIALS, REFUSED, SECOND, Workplace, node
 
 GATED = "write.gated"
@@ -82,7 +82,7 @@ class Gated:
 def work(order: Order) -> dict[str, Any]:
     """The order is done: what came of it, and every boundary that was passed."""
     place = Workplace(**order["place"])
-    fuse = Fuse(order)
+    fuse = FUSES["seed" in order](order, place)
     if order["verb"] in STEWARDLY:
         return {"code": STEWARDLY[order["verb"]](order, place, fuse), "passed": fuse.passed}
     with place.store(fuse) as store:
@@ -181,6 +181,9 @@ def keeps_house(order: Order, place: Workplace, fuse: Fuse) -> str:
     return "kept"
 
 
+FUSES: dict[bool, Callable[[Order, Workplace], Fuse]] = {False: lambda order, _: Fuse(order)}
+"""What befalls the process of an order; one that has a seed brings its own."""
+
 ACTING: dict[str, Callable[[Order, Workplace, Instance, Fuse], object]] = {
     "act": act,
     "sweep": sweep,
@@ -190,6 +193,3 @@ STEWARDLY: dict[str, Callable[[Order, Workplace, Fuse], object]] = {
     "found": founds,
     "keep house": keeps_house,
 }
-
-if __name__ == "__main__":
-    keep(work)

@@ -12,7 +12,7 @@ from deployment_world import example
 from falsework.runtime import trail
 from falsework.runtime.clock import FileClock
 from falsework.runtime.invocation.answers import Alert
-from falsework.runtime.invocation.figures import Deployment, Fence, Kind, Pairing, Partition, ServiceIdentity
+from falsework.runtime.invocation.figures import Deployment, Fence, Kind, Pairing, Partition
 from falsework.runtime.invocation.instance import Instance
 from falsework.runtime.lease import LeaseHost
 from falsework.runtime.store import Failpoint, Store, pass_through
@@ -60,6 +60,7 @@ def _deployment(journal_fence: bool) -> Deployment:
 
 
 def _kind(ledger: Kind, name: str) -> Kind:
+    assert ledger.service_identity is not None
     return replace(
         ledger,
         name=name,
@@ -67,7 +68,7 @@ def _kind(ledger: Kind, name: str) -> Kind:
         commit_fence=Fence("deadline") if name == FENCED else None,
         pairing=Pairing("nonce", "counter", None),
         outcomes=("paid",),
-        service_identity=ServiceIdentity(SWEEPER, Path("sweeper.key")),
+        service_identity=replace(ledger.service_identity, actor=SWEEPER),
     )
 
 
