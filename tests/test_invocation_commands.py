@@ -27,6 +27,12 @@ pytestmark = pytest.mark.slow
 SUBSET = Subset("subject-1", "auditor-1", "2026", "consent")
 
 
+STEWARD = (
+    "witness: ledger.witness",
+    "witness: ledger.witness\nsteward:\n  actor: admin\n  credential_file: admin.key",
+)
+
+
 class Site:
     """A folder with a founded deployment, and a clock."""
 
@@ -44,23 +50,23 @@ class Site:
         )
         assert said.code == 0, said.all
 
-    def disclosed(self, *, committed: bool) -> Opened:
+    def disclosed(self, *, committed: bool, subset: Subset = SUBSET) -> Opened:
         """An act whose process dies before it closes it, having committed or not."""
         at = self.clock.now()
         data: Data = {
-            "subject_ref": SUBSET.subject_ref,
-            "recipient": SUBSET.recipient,
-            "scope": SUBSET.scope,
-            "authority": SUBSET.authority,
+            "subject_ref": subset.subject_ref,
+            "recipient": subset.recipient,
+            "scope": subset.scope,
+            "authority": subset.authority,
             "disclosed_at": at,
         }
         store = SelectiveDisclosure(self.folder / "disclosures.db")
         with hosted(read_deployment(self.path), self.clock) as host:
             instance = host.started(JsonLines(lambda _: None, self.clock))
             credential = (self.folder / "dana.key").read_text(encoding="utf-8").strip()
-            answer = instance.open("ledger", SUBSET.act_key, "dana", credential, data)
+            answer = instance.open("ledger", subset.act_key, "dana", credential, data)
         if committed:
-            store.record(SUBSET, at)
+            store.record(subset, at)
         store.close()
         assert isinstance(answer, Opened)
         return answer
@@ -182,6 +188,42 @@ def test_a_sweep_runs_a_cadence_after_the_end_of_the_last_run(site: Site) -> Non
     instants = [json.loads(line)["at"] for line in said]
     assert instants == ["2001-09-09T01:46:40Z", "2001-09-09T01:47:40Z", "2001-09-09T01:48:40Z"]
     assert waiter.waits == 2
+
+
+def test_a_steward_purges_what_is_over_and_spares_what_is_owed(site: Site) -> None:
+    """7 days after its intent an act's payloads go; an intent that still stands open keeps its own."""
+    site.path = written(site.folder, STEWARD)
+    site.found()
+    site.disclosed(committed=False)
+    site.passes(7 * 24 * 3_600)
+    assert [line["event"] for line in lines(falsework("sweep", "ledger.yaml"))] == ["run", "kept"]
+    (still,) = json.loads(falsework("invocations", "ledger.yaml", "--format", "json").out)["invocations"]
+    assert still["state"] == "open"
+    site.passes(7 * 24 * 3_600)
+    second = Subset("subject-2", "auditor-1", "2026", "consent")
+    site.disclosed(committed=True, subset=second)
+    site.passes(60)
+    (site.folder / "disclosures.db").touch()
+    falsework("sweep", "ledger.yaml")
+    site.passes(7 * 24 * 3_600)
+    kept = lines(falsework("sweep", "ledger.yaml"))[-1]
+    assert (kept["event"], kept["purged"]) == ("kept", 1)
+    listed = json.loads(falsework("invocations", "ledger.yaml", "--format", "json").out)["invocations"]
+    assert [entry["act_key"] for entry in listed] == [SUBSET.act_key]
+
+
+def test_a_steward_that_may_not_keep_the_journal_is_told_of(site: Site) -> None:
+    """The run counts all the same."""
+    site.path = written(site.folder, STEWARD)
+    site.found()
+    other = (site.folder / "dana.key").read_text(encoding="utf-8")
+    (site.folder / "admin.key").write_text(other, encoding="utf-8")
+    said = falsework("sweep", "ledger.yaml")
+    assert said.code == 10
+    assert [(line["event"], line["level"]) for line in lines(said)] == [
+        ("run", "info"),
+        ("journal not kept", "alert"),
+    ]
 
 
 def test_a_refused_identity_is_an_alert_and_no_success(site: Site) -> None:
@@ -307,8 +349,7 @@ def test_another_database_is_not_taken_for_a_journal(site: Site) -> None:
 
 def test_a_journal_that_was_rolled_back_is_not_served(site: Site) -> None:
     """The witness has seen a record that the journal no longer has."""
-    notary = ("witness: ledger.witness", "witness: ledger.witness\nnotary_credential_file: admin.key")
-    site.path = written(site.folder, notary)
+    site.path = written(site.folder, STEWARD)
     site.found()
     backup = site.folder / "backup.db"
     with hosted(read_deployment(site.path), site.clock):
@@ -316,7 +357,7 @@ def test_a_journal_that_was_rolled_back_is_not_served(site: Site) -> None:
     backup.write_bytes((site.folder / "ledger.db").read_bytes())
     site.disclosed(committed=False)
     said = falsework("sweep", "ledger.yaml")
-    assert [line["event"] for line in lines(said)] == ["run", "checkpoint"]
+    assert [line["event"] for line in lines(said)] == ["run", "kept"]
     for rest in ("", "-wal", "-shm"):
         (site.folder / f"ledger.db{rest}").unlink(missing_ok=True)
     backup.rename(site.folder / "ledger.db")

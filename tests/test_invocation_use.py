@@ -3,13 +3,16 @@
 Expected values are the text's partition: pre-commit is refused, committed is closed, all else is yielded.
 """
 
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
 
 import invocation_world as world_of
-from falsework.runtime.invocation.answers import Closed, LandedBy, Misuse, Outcome
+from falsework.runtime.invocation.answers import Closed, LandedBy, Misuse, Outcome, State
 from falsework.runtime.invocation.figures import Fence, Partition
+from falsework.runtime.invocation.standing import state
 from falsework.runtime.invocation.use import (
     ActRefused,
     ConstituentRefused,
@@ -259,6 +262,53 @@ def test_the_deadline_is_the_leases_with_the_allowance_taken_off(worlds: list[Wo
         world.passes(5)
         assert act.deadline == world.clock.now() + 23 * SECOND
         act.commit(lambda: DONE)
+
+
+def test_the_commit_itself_may_ask_for_its_deadline_and_its_id(worlds: list[World]) -> None:
+    world = World(deployment_with(commit_fence=Fence("deadline parameter")))
+    worlds.append(world)
+    told: list[object] = []
+    with invocation(world) as act:
+
+        def commit() -> Outcome:
+            told.extend((act.deadline, act.invocation_id))
+            return DONE
+
+        act.commit(commit)
+        with pytest.raises(Misuse, match="an invocation that is over"):
+            assert act.deadline
+    assert told == [world.clock.now() + 28 * SECOND, "inv-1"]
+
+
+@pytest.mark.slow
+def test_many_threads_share_an_instance(world: World) -> None:
+    """Eight callers at once, and the sweep beside them: each invocation is closed once, by its caller."""
+    ids = iter(range(10_000))
+    world.instance.parties.ids = lambda: f"inv-{next(ids)}"  # one bytecode, so that no two callers share one
+    failures: list[BaseException] = []
+
+    def caller(number: int) -> None:
+        try:
+            for _ in range(15):
+                act = world.instance.invocation(
+                    KIND, f"act-{number}", "dana", world.credentials["dana"], DATA
+                )
+                with act:
+                    act.commit(lambda: DONE)
+        except BaseException as problem:  # noqa: BLE001  carried to the test's own thread
+            failures.append(problem)
+
+    threads = [threading.Thread(target=caller, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    world.instance.reconcile()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    words = Counter(world.refs())
+    assert (words["intended"], words["disclosed"]) == (120, 120)
+    states = [state(found.closings) for _, found in world.instance.parties.indexes.every_invocation()]
+    assert set(states) == {State.CLOSED}
 
 
 def test_a_kind_without_a_fence_has_no_deadline(world: World) -> None:

@@ -17,11 +17,10 @@ from falsework.runtime.commands.outcome import (
     OK,
     CommandError,
     add_deployment,
-    credential_in,
     with_deployment,
 )
 from falsework.runtime.invocation.figures import Deployment
-from falsework.runtime.invocation.host import caps_of, opened_store
+from falsework.runtime.invocation.host import caps_of, credential_in, opened_store
 from falsework.runtime.store.shared import SharedStore
 from falsework.runtime.trail.identity import fresh_credential, public_key_of
 from falsework.runtime.trail.journal import AuditTrail

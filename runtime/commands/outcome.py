@@ -50,14 +50,3 @@ def with_host(path: Path, does: Callable[[Host], int]) -> int:
             return does(host)
 
     return with_deployment(path, hosting)
-
-
-def credential_in(path: Path) -> str:
-    """The credential that a file holds."""
-    try:
-        text = path.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError) as problem:
-        raise CommandError(f"{path}: cannot be read as a credential ({problem})") from problem
-    if not text:
-        raise CommandError(f"{path}: is empty where a credential is expected")
-    return text

@@ -18,11 +18,10 @@ from falsework.runtime.commands.outcome import (
     OK,
     CommandError,
     add_deployment,
-    credential_in,
     with_host,
 )
 from falsework.runtime.invocation.answers import Abandon, Disposition, Escalate, Outcome, Resolved
-from falsework.runtime.invocation.host import Host
+from falsework.runtime.invocation.host import Host, credential_in
 from falsework.runtime.invocation.log import JsonLines
 from falsework.runtime.trail import Data
 

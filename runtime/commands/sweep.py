@@ -1,7 +1,9 @@
 """One run of the sweep, or one on every cadence: each act that is owed an account gets one, or a finding.
 
 Every run is a line of JSON, and so is every alert. With --metrics the figures are written to a file after
-each run, in the text that Prometheus reads. Exit code 0 means that the last run reached every act it kept.
+each run, in the text that Prometheus reads. Where the deployment names a steward, each run also purges what
+is past its retention, and takes a checkpoint for the witness. Exit code 0 means that the last run reached
+every act that it kept.
 
 example: falsework sweep ledger.yaml --every-cadence --metrics ledger.prom
 """
@@ -15,10 +17,13 @@ from pathlib import Path
 from falsework.runtime.clock import SystemWaiter, Waiter
 from falsework.runtime.commands.outcome import NOT_MET, OK, add_deployment, with_host
 from falsework.runtime.invocation.answers import Tally
+from falsework.runtime.invocation.bindings import BindingError
 from falsework.runtime.invocation.host import Host
 from falsework.runtime.invocation.instance import Instance, StartRefused
 from falsework.runtime.invocation.log import JsonLines
 from falsework.runtime.invocation.metrics import metrics
+from falsework.runtime.store import StoreError
+from falsework.runtime.trail.journal import TrailError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +69,7 @@ def sweep(
 
 
 def _one_run(host: Host, instance: Instance, log: JsonLines, file: Path | None) -> int:
-    """One run, its line, its figures and its checkpoint; on wrong clocks nothing is written."""
+    """One run, its line, its figures and the journal's keeping; on wrong clocks nothing is written."""
     try:
         host.refuse_wrong_clocks()
     except StartRefused as problem:
@@ -79,10 +84,19 @@ def _one_run(host: Host, instance: Instance, log: JsonLines, file: Path | None) 
     log.event("run", **asdict(answer), seconds=took)
     if file is not None:
         _publish(host, instance, file)
-    size = host.checkpoint()
-    if size is not None:
-        log.event("checkpoint", size=size)
-    return NOT_MET if answer.unreached else OK
+    return NOT_MET if not _kept(host, instance, log) or answer.unreached else OK
+
+
+def _kept(host: Host, instance: Instance, log: JsonLines) -> bool:
+    """The steward has done what is due; what keeps it from that is told, and stops no run."""
+    try:
+        kept = host.keep(instance)
+    except (BindingError, StoreError, TrailError) as problem:
+        log.event("journal not kept", "alert", detail=str(problem))
+        return False
+    if kept is not None:
+        log.event("kept", placed=kept.placed, purged=kept.purged, checkpoint=kept.checkpoint)
+    return True
 
 
 def _publish(host: Host, instance: Instance, file: Path) -> None:

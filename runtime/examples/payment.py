@@ -92,8 +92,7 @@ class Shop:
         nonce = self.nonces()
         data: Data = {"nonce": nonce, "amount": amount}
         with self.instance.invocation(KIND, order, clerk, credential, data) as act:
-            deadline = act.deadline
-            return act.commit(lambda: outcome(self.gateway.charge(order, amount, nonce, deadline)))
+            return act.commit(lambda: outcome(self.gateway.charge(order, amount, nonce, act.deadline)))
 
 
 def outcome(charge: Charge) -> Outcome:

@@ -83,7 +83,7 @@ class Sweep:
             return Undecidable()
         assert self.intent.payload is not None  # an intent that nothing names keeps its payload
         try:
-            answer: object = probe(self.intent.act_key, self.intent.payload)
+            answer: object = probe(self.intent.act_key, dict(self.intent.payload))
         except Exception as problem:  # noqa: BLE001  the adopter's code: every failure of it is an outage
             return StoreUnavailable(f"{type(problem).__name__}: {problem}")
         if not isinstance(answer, Committed | NotCommitted | Undecidable | StoreUnavailable):

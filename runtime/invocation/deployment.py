@@ -67,19 +67,16 @@ def _journal(file: Section, folder: Path) -> Journal:
         store = f"sqlite:{folder / store.removeprefix('sqlite:')}"
     write = "the path of a file"
     witness = folder / file.text("witness", write) if file.has("witness") else None
-    notary = None
-    if file.has("notary_credential_file"):
-        notary = folder / file.text("notary_credential_file", write)
-        if witness is None:
-            file.reading.wrong(
-                file.line_at("notary_credential_file"),
-                "notary_credential_file is given without a witness to hold the checkpoints",
-                "witness: a file on another medium, beside it",
-            )
+    steward = None
+    if file.has("steward"):
+        section = file.section("steward", "a section with actor and credential_file")
+        steward = (
+            None if section is None else _identity(section, folder, "the administrator who keeps the journal")
+        )
     payload = file.size("payload_cap") if file.has("payload_cap") else 65_536
     reference = file.size("reference_length_cap") if file.has("reference_length_cap") else 256
     page = file.count("page_size", "a whole number such as 500") if file.has("page_size") else 500
-    return Journal(store, witness, notary, payload, reference, page)
+    return Journal(store, witness, steward, payload, reference, page)
 
 
 def _figures(section: Section, lines: dict[str, int]) -> Figures:
@@ -287,7 +284,12 @@ def _service_identity(section: Section, folder: Path) -> ServiceIdentity | None:
         return None
     identity = section.section("service_identity", write)
     assert identity is not None  # it was seen to be a section
-    actor = identity.text("actor", "the registered actor under which the sweep writes")
-    file = identity.text("credential_file", "the file that holds its credential")
-    identity.close()
-    return ServiceIdentity(actor, folder / file)
+    return _identity(identity, folder, "the registered actor under which the sweep writes")
+
+
+def _identity(section: Section, folder: Path, actor: str) -> ServiceIdentity:
+    """An actor with the file of its credential."""
+    name = section.text("actor", actor)
+    file = section.text("credential_file", "the file that holds its credential")
+    section.close()
+    return ServiceIdentity(name, folder / file)

@@ -39,7 +39,7 @@ class Pairing:
 
 @dataclass(frozen=True, slots=True)
 class ServiceIdentity:
-    """The registered actor under which the sweep writes, and the file that holds its credential."""
+    """A registered actor under whom something is done unattended, and the file of its credential."""
 
     actor: str
     credential_file: Path
@@ -124,7 +124,7 @@ class Journal:
 
     store: str
     witness: Path | None
-    notary_credential_file: Path | None
+    steward: ServiceIdentity | None
     payload_cap: int
     reference_length_cap: int
     page_size: int

@@ -6,6 +6,7 @@ one, and closes at the first run that does not see it. What cannot be written, t
 away, is held and written with the next run that can.
 """
 
+import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -99,20 +100,22 @@ class Register:
     def __init__(self, store: Store) -> None:
         self.store = store
         self._held: list[_Run] = []
+        self._lock = threading.Lock()
         with store.transaction(SURFACE) as transaction:
             transaction.execute(TABLE)
 
     def surface(self, run_id: str, now: int, sightings: Iterable[Sighting], *, whole: bool) -> bool:
         """Every sighting is in the register, or held for the next call; answers which."""
-        self._held.append(_Run(run_id, now, tuple(sightings), whole))
-        try:
-            with self.store.transaction(SURFACE) as transaction:
-                for run in self._held:
-                    _write(transaction, run)
-        except StoreError:
-            return False
-        self._held.clear()
-        return True
+        with self._lock:
+            self._held.append(_Run(run_id, now, tuple(sightings), whole))
+            try:
+                with self.store.transaction(SURFACE) as transaction:
+                    for run in self._held:
+                        _write(transaction, run)
+            except StoreError:
+                return False
+            self._held.clear()
+            return True
 
     def findings(self) -> tuple[Finding, ...]:
         """Every record, the oldest first."""

@@ -1,13 +1,14 @@
 """A deployment file made to run: its store, its trail, its clocks and its instance, or why not."""
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from falsework.runtime.clock import Clock, SystemClock, SystemWaiter
-from falsework.runtime.invocation.bindings import credential_of, probe_of
+from falsework.runtime.invocation.bindings import BindingError, credential_of, probe_of
 from falsework.runtime.invocation.figures import Deployment
 from falsework.runtime.invocation.findings import Register
 from falsework.runtime.invocation.indexes import Indexes
@@ -17,10 +18,11 @@ from falsework.runtime.invocation.units import spoken
 from falsework.runtime.lease import LeaseHost
 from falsework.runtime.store.shared import SharedStore
 from falsework.runtime.store.sqlite import SqliteStore
-from falsework.runtime.trail import Caps
+from falsework.runtime.trail import Caps, RecordAnswer, Recorded
 from falsework.runtime.trail.checkpoint import FileWitness, Notary, refuse_a_rollback
-from falsework.runtime.trail.journal import AuditTrail
+from falsework.runtime.trail.journal import AuditTrail, TrailError
 from falsework.runtime.trail.retention import declared_policies
+from falsework.runtime.trail.steward import NothingToDo, Steward
 
 
 def opened_store(deployment: Deployment, clock: Clock | None = None, *, create: bool = False) -> SharedStore:
@@ -50,6 +52,15 @@ def caps_of(deployment: Deployment) -> Caps:
     """How large a record, a reference and a page of this journal may be."""
     journal = deployment.journal
     return Caps(journal.payload_cap, journal.reference_length_cap, journal.page_size)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How many acts of an administrator it took, and how many records the witness's note covers."""
+
+    placed: int
+    purged: int
+    checkpoint: int | None
 
 
 @dataclass(slots=True)
@@ -122,13 +133,24 @@ class Host:
                         "falsework found"
                     )
 
-    def checkpoint(self) -> int | None:
-        """The journal is under a checkpoint that the witness holds; its size, or None without a notary."""
+    def keep(self, instance: Instance) -> Kept | None:
+        """What an administrator owes the journal after a run: late placements, purges, and a checkpoint.
+
+        Nothing is purged of an invocation that still stands open: its account could not be read any more.
+        """
         journal = self.deployment.journal
-        if journal.witness is None or journal.notary_credential_file is None:
+        if journal.steward is None:
             return None
-        credential = journal.notary_credential_file.read_text(encoding="utf-8").strip()
-        return Notary(self.trail, credential, FileWitness(journal.witness)).checkpoint().size
+        credential = credential_in(journal.steward.credential_file)
+        steward = Steward(self.trail, journal.steward.actor, credential)
+        indexes = instance.parties.indexes
+        owed = {intent.event_id for intent in indexes.every_open_intent()}
+        placed = _until_done(steward.place_late)
+        purged = _until_done(lambda: steward.purge(spares=owed.__contains__))
+        if journal.witness is None:
+            return Kept(placed, purged, None)
+        notary = Notary(self.trail, credential, FileWitness(journal.witness))
+        return Kept(placed, purged, notary.checkpoint().size)
 
     def close(self) -> None:
         """The store is no longer open."""
@@ -141,6 +163,29 @@ class Host:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def credential_in(path: Path) -> str:
+    """The credential that a file holds."""
+    try:
+        text = path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise BindingError(f"{path}: cannot be read as a credential ({problem})") from problem
+    if not text:
+        raise BindingError(f"{path}: is empty where a credential is expected")
+    return text
+
+
+def _until_done(act: Callable[[], RecordAnswer | NothingToDo]) -> int:
+    """How many acts it took until nothing was left to do; one that the journal refuses is told."""
+    acts = 0
+    while True:
+        answer = act()
+        if isinstance(answer, NothingToDo):
+            return acts
+        if not isinstance(answer, Recorded):
+            raise TrailError(f"the journal could not be kept: {answer}")
+        acts += 1
 
 
 def hosted(deployment: Deployment, clock: Clock | None = None) -> Host:

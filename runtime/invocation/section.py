@@ -55,5 +55,8 @@ class ActSection:
             return
 
     def wait(self, span: int) -> None:
-        """Some of the span has passed, by the host's own waiter."""
-        self.host.waiter.wait_until(self.host.clock.now() + span)
+        """Some of the span has passed by the host's own waiter; none, where its clock cannot be read."""
+        try:
+            self.host.waiter.wait_until(self.host.clock.now() + span)
+        except StoreError:
+            return

@@ -83,6 +83,7 @@ class Unrecorded(InvocationFailed):
 class _Stage(Enum):
     NEW = "not entered yet"
     OPEN = "open"
+    COMMITTING = "committing"
     OVER = "over"
 
 
@@ -117,7 +118,7 @@ class Invocation:
     @property
     def invocation_id(self) -> str:
         """The id that every record of this invocation carries."""
-        return self._own("its id").invocation_id
+        return self._own("its id", _Stage.COMMITTING).invocation_id
 
     @property
     def deadline(self) -> int | None:
@@ -125,7 +126,7 @@ class Invocation:
 
         Minted from the section's own terminus, with the allowance between the clocks taken off.
         """
-        opened = self._own("its deadline")
+        opened = self._own("its deadline", _Stage.COMMITTING)
         if not self._kind.fenced:
             return None
         allowance = self._parties.figures.clock_offset_allowance
@@ -137,7 +138,14 @@ class Invocation:
     def commit(self, does: Callable[[], Outcome]) -> Closed:
         """The act has run, once, and its outcome is recorded; every other arm is raised."""
         opened = self._own("commit")
-        self._stage = _Stage.OVER
+        self._stage = _Stage.COMMITTING
+        try:
+            return self._committed(opened, does)
+        finally:
+            self._stage = _Stage.OVER
+
+    def _committed(self, opened: Opened, does: Callable[[], Outcome]) -> Closed:
+        """The act has run under a lease that holds it, and its arm has been followed."""
         if not self._may_commit(opened):
             raise self._yielded(
                 opened, "less of the lease is left than the commit may take: it was not begun"
@@ -205,9 +213,9 @@ class Invocation:
     def _yield(self, opened: Opened) -> None:
         yield_act(self._parties, self._kind.name, self.act_key, opened.invocation_id)
 
-    def _own(self, what: str) -> Opened:
-        """What Open answered, while the block is entered and nothing has been committed."""
-        if self._stage is not _Stage.OPEN or self._opened is None:
+    def _own(self, what: str, *stages: _Stage) -> Opened:
+        """What Open answered, while the block is entered and not committed, or in these stages."""
+        if self._stage not in (_Stage.OPEN, *stages) or self._opened is None:
             raise Misuse(
                 f"{what} was asked of an invocation that is {self._stage.value}: enter it with `with`, and "
                 "commit once inside"
