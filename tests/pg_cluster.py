@@ -24,11 +24,23 @@ def programs() -> Path:
 class Cluster:
     """A server with durable settings, on a port of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, primary: "Cluster | None" = None) -> None:
         self.data = folder / "data"
         self.port = _free_port()
         self._bin = programs()
-        self._run("initdb", "-U", "falsework", "--auth=trust", "--encoding=UTF8", "--locale=C", "-N")
+        if primary is None:
+            self._run("initdb", "-U", "falsework", "--auth=trust", "--encoding=UTF8", "--locale=C", "-N")
+        else:
+            self._run(
+                "pg_basebackup",
+                "-d",
+                primary.dsn.replace("dbname=postgres", ""),
+                "-R",
+                "-X",
+                "stream",
+                "-c",
+                "fast",
+            )
         settings = f"listen_addresses = '127.0.0.1'\nport = {self.port}\nunix_socket_directories = ''\n"
         with (self.data / "postgresql.conf").open("a") as file:
             file.write(settings)
@@ -41,6 +53,10 @@ class Cluster:
     def start(self) -> None:
         """The server answers, once it has recovered whatever it has to."""
         self._run("pg_ctl", "-l", str(self.data / "log"), "-w", "start")
+
+    def promote(self) -> None:
+        """The standby is a primary of its own."""
+        self._run("pg_ctl", "-w", "promote")
 
     def stop(self, mode: str) -> None:
         """The server has stopped: `fast` ends every session, `immediate` leaves all to recovery."""
@@ -90,14 +106,14 @@ def _free_port() -> int:
 
 
 @contextmanager
-def cluster() -> Iterator[Cluster]:
-    """A server, for the length of a test."""
+def cluster(primary: Cluster | None = None) -> Iterator[Cluster]:
+    """A server, for the length of a test; a standby of another one where that is given."""
     folder = Path(tempfile.mkdtemp(prefix="falsework-cluster-"))
     if os.geteuid() == 0:
         shutil.chown(folder, "postgres")
     opened = None
     try:
-        opened = Cluster(folder)
+        opened = Cluster(folder, primary)
         yield opened
     finally:
         if opened is not None:
