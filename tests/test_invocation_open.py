@@ -4,6 +4,7 @@ Expected values are the text's rules, named at each test; times are the walkthro
 section for 30 s, a write takes 3 s at most, the clocks differ by 2 s at most.
 """
 
+import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -25,6 +26,8 @@ from falsework.runtime.invocation.answers import (
     SectionUnavailable,
 )
 from falsework.runtime.invocation.findings import Condition
+from falsework.runtime.invocation.indexes import Maps
+from falsework.runtime.invocation.instance import Instance
 from invocation_world import DATA, JOURNAL_FENCE, KEY, KIND, SECOND, World, deployment_with
 
 
@@ -284,7 +287,43 @@ def test_a_read_that_uses_up_the_lease_writes_nothing(world: World) -> None:
     for seconds, expected in ((27.000001, SectionUnavailable), (27, Opened)):
         world.instance.parties.indexes.trail = SlowTrail(seconds)  # type: ignore[assignment]
         assert isinstance(world.open(key=f"k{seconds}"), expected)
+        assert (world.held(f"k{seconds}") is None) is (expected is SectionUnavailable)
     assert len(world.journal()) == 1
+
+
+@pytest.mark.parametrize("seconds, expected", [(0.3, Opened), (1.1, JournalUnavailable)])
+def test_a_read_is_bounded_however_many_pages_it_has(
+    world: World, seconds: float, expected: type[object]
+) -> None:
+    """open step 3.10: five pages of 0.3 s fit into 2 s; of 1.1 s the second one ends past them."""
+    for number in range(3):
+        world.close(world.opened(key=f"act-{number}"), key=f"act-{number}")
+    world.audit.caps = trail.Caps(page=3)  # 6 records of the trail's own and 6 of these: 4 pages and the end
+    world.instance.parties.indexes.maps = Maps()
+    inner = world.trail.read_range
+
+    def slow(after: int, limit: int | None = None, *, behind_writers: bool = False) -> trail.RangeAnswer:
+        world.passes(seconds)
+        return inner(after, limit, behind_writers=behind_writers)
+
+    world.trail.read_range = slow  # type: ignore[method-assign]
+    assert isinstance(world.open("erin", key="act-9"), expected)
+    assert (world.held("act-9") is None) is (expected is JournalUnavailable)
+
+
+def test_no_action_takes_the_time_or_an_invocation_that_it_makes() -> None:
+    """Primitive policy 14, 17; close 3: what an action is told, and that its clock is none of it."""
+    for name in ("open", "close", "refuse", "yield_act", "resolve", "reconcile", "read_invocation"):
+        told = list(inspect.signature(getattr(Instance, name)).parameters)[1:]
+        assert "now" not in told
+        assert told[:1] == ([] if name == "reconcile" else ["kind"])  # act section 4
+        assert ("intent_event_id" in told) is (name in {"close", "refuse", "resolve"})
+
+
+def test_an_actor_beyond_the_cap_is_refused(world: World) -> None:
+    """Primitive policy 7, 8."""
+    answer = world.instance.open(KIND, KEY, "d" * 257, "x", DATA)
+    assert answer == InvalidRequest("actor_ref has 257 characters: 256 are the cap")
 
 
 # Step 4: the intent's position.

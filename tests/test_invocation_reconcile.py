@@ -354,7 +354,16 @@ def test_without_an_identity_the_run_reports_and_writes_nothing(worlds: list[Wor
     assert (finding.finding, finding.invocation_id) == (Condition.CLOSURE_AT_RISK, act.invocation_id)
     assert "dsc-5" in finding.detail
     assert world.held() is None
-    world.instance.reconcile()
+    holders: list[str | None] = []
+
+    def asked(act_key: str, payload: object) -> ProbeAnswer:
+        holders.append(world.held())
+        return NotCommitted()
+
+    world.instance.parties.probes[KIND] = asked
+    tally = world.instance.reconcile()
+    assert isinstance(tally, Tally)
+    assert holders == [tally.run_id]  # reconcile 2a to 2c: the store is asked under the section
     assert len(world.instance.findings()) == 1  # findings 12
 
 
