@@ -111,6 +111,19 @@ def test_a_journal_that_cannot_be_read_stops_the_run(world: World) -> None:
     assert (outage.first_seen, outage.last_seen, outage.closed_at) == (begun, last, world.clock.now())
 
 
+def test_a_query_that_can_never_be_answered_is_told_of(world: World) -> None:
+    """Capability requirement 4, 5: it is a mistake, and is not asked again in the run."""
+    asked: list[int] = []
+
+    def invalid(after: int, limit: int | None = None, *, behind_writers: bool = False) -> trail.RangeAnswer:
+        asked.append(after)
+        return trail.InvalidQuery("no such page")
+
+    world.trail.read_range = invalid  # type: ignore[method-assign]
+    assert world.instance.reconcile() == JournalUnavailable("no such page")
+    assert (world.bell.rung, asked) == (["invalid-query"], [0])
+
+
 def test_an_unbound_kind_is_told_of_and_not_closed(worlds: list[World]) -> None:
     """Binding 4, 5: another instance's kind, in the same journal, once until it is closed."""
     deployment = deployment_with()

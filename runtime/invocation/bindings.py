@@ -11,6 +11,7 @@ from falsework.runtime.invocation.figures import Deployment, Kind
 from falsework.runtime.invocation.indexes import Indexes
 from falsework.runtime.invocation.parties import Probe
 from falsework.runtime.store import Store, boundaries
+from falsework.runtime.trail.identity import signing_key
 
 BIND = "bindings.bind"
 BOUNDARIES = boundaries(BIND)
@@ -55,8 +56,11 @@ def credential_of(deployment: Deployment, kind: Kind) -> str | None:
         raise BindingError(
             f"{place}: credential_file {path} cannot be read ({problem})\n  write: the path of its file"
         ) from problem
-    if not text:
-        raise BindingError(f"{place}: credential_file {path} is empty\n  write: the credential into it")
+    if signing_key(text) is None:
+        found = "holds no credential" if text else "is empty"
+        raise BindingError(
+            f"{place}: credential_file {path} {found}\n  write: ed25519: and the 43 characters of its seed"
+        )
     return text
 
 

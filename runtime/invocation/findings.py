@@ -46,6 +46,9 @@ class Condition(Enum):
     UNBOUND_KIND = "unbound-kind"
 
 
+NAMES = tuple(condition.value for condition in Condition)
+
+
 @dataclass(frozen=True, slots=True)
 class ActFinding:
     """One act that a run could not close, or that more than one writer closed."""
@@ -158,7 +161,7 @@ def _finding(row: Row) -> Finding:
             int() as first_seen,
             int() | None as last_seen,
             int() | None as closed_at,
-        ):
+        ) if finding in NAMES:
             return Finding(
                 Condition(finding),
                 kind,
@@ -170,4 +173,7 @@ def _finding(row: Row) -> Finding:
                 last_seen,
                 closed_at,
             )
-    raise StoreError(f"a finding is stored as {row}: five texts, a run and three instants were expected")
+    raise StoreError(
+        f"a finding is stored as {row}: one of {', '.join(NAMES)}, with its texts and instants, was "
+        "expected: use the release that wrote it"
+    )

@@ -1,7 +1,7 @@
 """A deployment file made to run: its store, its trail, its clocks and its instance, or why not."""
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +19,8 @@ from falsework.runtime.lease import LeaseHost
 from falsework.runtime.store.shared import SharedStore
 from falsework.runtime.store.sqlite import SqliteStore
 from falsework.runtime.trail import Caps, RecordAnswer, Recorded
-from falsework.runtime.trail.checkpoint import FileWitness, Notary, refuse_a_rollback
+from falsework.runtime.trail.checkpoint import FileWitness, Notary, RolledBack, refuse_a_rollback
+from falsework.runtime.trail.identity import signing_key
 from falsework.runtime.trail.journal import AuditTrail, TrailError
 from falsework.runtime.trail.retention import declared_policies
 from falsework.runtime.trail.steward import NothingToDo, Steward
@@ -91,6 +92,10 @@ class Host:
         self._refuse_other_retention()
         kinds = self.deployment.kinds
         credentials = {name: credential_of(self.deployment, kind) for name, kind in kinds.items()}
+        self._refuse_another_actors_credential(credentials)
+        steward = self.deployment.journal.steward
+        if steward is not None:
+            credential_in(steward.credential_file)
         return Instance(
             self.deployment,
             trail=self.trail,
@@ -126,12 +131,30 @@ class Host:
                 until = None if placement is None else placement.retention_until
                 if until != kind.retention_period:
                     kept = "for good" if until is None else spoken(until)
-                    declared = "has no policy" if placement is None else f"keeps it {kept}"
-                    raise StartRefused(
-                        f"{self.deployment.place(kind.name, 'retention_period')}: the journal {declared} "
-                        f"where {ref} is to be kept {spoken(kind.retention_period)}: declare it, with "
-                        "falsework found"
+                    found, remedy = (
+                        f"keeps it {kept}",
+                        "for good too: write that period, or name another kind",
                     )
+                    if placement is None:
+                        found, remedy = "has no policy", "declare it, with falsework found"
+                    raise StartRefused(
+                        f"{self.deployment.place(kind.name, 'retention_period')}: the journal {found} "
+                        f"where {ref} is to be kept {spoken(kind.retention_period)}: {remedy}"
+                    )
+
+    def _refuse_another_actors_credential(self, credentials: Mapping[str, str | None]) -> None:
+        """Each credential of the file is, or was, its actor's: what was revoked since is told by the runs."""
+        with self.store.snapshot() as snapshot:
+            actors = {row[0]: row[1] for row in snapshot.execute("SELECT key_id, actor_ref FROM actor_key")}
+        for name, kind in self.deployment.kinds.items():
+            identity, credential = kind.service_identity, credentials[name]
+            key = None if credential is None else signing_key(credential)
+            if identity is not None and (key is None or actors.get(key.key_id) != identity.actor):
+                raise StartRefused(
+                    f"{self.deployment.place(name, 'service_identity')}: {identity.credential_file} holds no "
+                    f"credential of {identity.actor} in this journal: name the file of one, or register it "
+                    "with falsework found"
+                )
 
     def keep(self, instance: Instance) -> Kept | None:
         """What an administrator owes the journal after a run: late placements, purges, and a checkpoint.
@@ -173,6 +196,8 @@ def credential_in(path: Path) -> str:
         raise BindingError(f"{path}: cannot be read as a credential ({problem})") from problem
     if not text:
         raise BindingError(f"{path}: is empty where a credential is expected")
+    if signing_key(text) is None:
+        raise BindingError(f"{path}: holds no credential: write ed25519: and the 43 characters of its seed")
     return text
 
 
@@ -188,15 +213,35 @@ def _until_done(act: Callable[[], RecordAnswer | NothingToDo]) -> int:
         acts += 1
 
 
+def opened_trail(deployment: Deployment, store: SharedStore) -> AuditTrail:
+    """The trail that the store holds; a store without one is told by its place."""
+    try:
+        return AuditTrail(store, caps_of(deployment))
+    except TrailError as problem:
+        url = deployment.journal.store  # a server's may hold a password
+        file = url.removeprefix("sqlite:") if url.startswith("sqlite:") else "its postgresql store"
+        raise StartRefused(f"{deployment.path}: {file}: {problem}") from problem
+
+
 def hosted(deployment: Deployment, clock: Clock | None = None) -> Host:
     """The deployment's journal, opened, and no older than what its witness has seen."""
     clock = clock or SystemClock()
     store = opened_store(deployment, clock)
     try:
-        trail = AuditTrail(store, caps_of(deployment))
-        if deployment.journal.witness is not None:
-            refuse_a_rollback(trail, FileWitness(deployment.journal.witness))
+        trail = opened_trail(deployment, store)
+        refuse_another_journal(deployment, trail)
     except BaseException:
         store.close()
         raise
     return Host(deployment, store, trail, clock)
+
+
+def refuse_another_journal(deployment: Deployment, trail: AuditTrail) -> None:
+    """The journal is the one that the deployment's witness knows, and no older than what it has seen."""
+    witness = deployment.journal.witness
+    if witness is None:
+        return
+    try:
+        refuse_a_rollback(trail, FileWitness(witness))
+    except RolledBack as problem:
+        raise StartRefused(f"{deployment.path}: {witness}: {problem}") from problem

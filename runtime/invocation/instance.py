@@ -56,7 +56,7 @@ class Instance:
         credentials: Mapping[str, str],
         in_order: bool,
     ) -> None:
-        _refuse_failing_conditions(deployment)
+        refuse_failing_conditions(deployment)
         indexes = Indexes(trail, deployment.kinds, deployment.figures, seam, in_order=in_order)
         self.parties = Parties(
             deployment,
@@ -204,7 +204,7 @@ class Instance:
         return self.parties.register.findings()
 
 
-def _refuse_failing_conditions(deployment: Deployment) -> None:
+def refuse_failing_conditions(deployment: Deployment) -> None:
     """Every condition holds for every kind."""
     broken = [
         f"{deployment.place(condition.scope, condition.figure)}: condition {condition.name} of "

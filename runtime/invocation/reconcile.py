@@ -6,7 +6,7 @@ that it has not read from the store.
 
 from collections import Counter
 
-from falsework.runtime.invocation.answers import JournalUnavailable, ReconcileAnswer, Tally
+from falsework.runtime.invocation.answers import Alert, JournalUnavailable, ReconcileAnswer, Tally
 from falsework.runtime.invocation.closing import Part, Sweep
 from falsework.runtime.invocation.findings import ActFinding, Condition, InstanceFinding, Sighting
 from falsework.runtime.invocation.parties import Parties
@@ -14,6 +14,7 @@ from falsework.runtime.invocation.records import Closing, Intent, Noted
 from falsework.runtime.invocation.section import Standing, section_key
 from falsework.runtime.invocation.standing import duplicated, unsuperseded
 from falsework.runtime.invocation.terms import at_risk_threshold, horizon_edge, in_flight
+from falsework.runtime.trail import InvalidQuery
 
 
 def reconcile(parties: Parties) -> ReconcileAnswer:
@@ -36,6 +37,8 @@ class _Run:
     def run(self) -> ReconcileAnswer:
         """Enumerate, examine each, look for duplicates, surface."""
         delta = self.parties.indexes.rebuild()
+        if isinstance(delta, InvalidQuery):
+            self.parties.alerts.alert(Alert("invalid-query", "", "", "", delta.detail))
         if not isinstance(delta, list):
             outage = InstanceFinding(Condition.JOURNAL_UNAVAILABLE, None, delta.detail)
             self.parties.register.surface(self.run_id, self.now, [outage], whole=False)
