@@ -17,9 +17,11 @@ from falsework.runtime.examples.disclosure import SelectiveDisclosure, Subset
 from falsework.runtime.invocation import host as hosts
 from falsework.runtime.invocation.answers import Opened
 from falsework.runtime.invocation.deployment import read_deployment
-from falsework.runtime.invocation.host import hosted
+from falsework.runtime.invocation.host import credential_in, hosted
 from falsework.runtime.invocation.log import JsonLines
-from falsework.runtime.trail import Data
+from falsework.runtime.trail import Data, Recorded
+from falsework.runtime.trail.identity import signing_key
+from falsework.runtime.trail.steward import Steward
 from invocation_world import START, HandClock, Waiter
 
 pytestmark = pytest.mark.slow
@@ -227,13 +229,16 @@ def test_a_steward_that_may_not_keep_the_journal_is_told_of(site: Site) -> None:
 
 
 def test_a_refused_identity_is_an_alert_and_no_success(site: Site) -> None:
-    """The credential's file holds another actor's."""
+    """The credential that the file holds has been revoked since it was registered."""
     site.found()
     site.disclosed(committed=False)
     site.passes(40)
-    other = (site.folder / "dana.key").read_text(encoding="utf-8")
-    (site.folder / "ledger-reconciler.key").write_text(other, encoding="utf-8")
     (site.folder / "disclosures.db").touch()
+    with hosted(read_deployment(site.path), site.clock) as host:
+        key = signing_key(credential_in(site.folder / "ledger-reconciler.key"))
+        assert key is not None
+        steward = Steward(host.trail, "admin", credential_in(site.folder / "admin.key"))
+        assert isinstance(steward.revoke(key.key_id), Recorded)
     with hosted(read_deployment(site.path), site.clock) as host:
         said: list[str] = []
         log = JsonLines(said.append, site.clock)

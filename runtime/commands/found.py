@@ -10,6 +10,8 @@ example: falsework found ledger.yaml --administrator admin --credential-file adm
 import argparse
 import os
 import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from falsework.runtime import trail
@@ -19,12 +21,20 @@ from falsework.runtime.commands.outcome import (
     add_deployment,
     with_deployment,
 )
-from falsework.runtime.invocation.figures import Deployment
-from falsework.runtime.invocation.host import caps_of, credential_in, opened_store
+from falsework.runtime.invocation.figures import Deployment, ServiceIdentity
+from falsework.runtime.invocation.host import (
+    credential_in,
+    opened_store,
+    opened_trail,
+    refuse_another_journal,
+)
+from falsework.runtime.invocation.instance import refuse_failing_conditions
+from falsework.runtime.invocation.units import spoken
+from falsework.runtime.store import Row, Value
 from falsework.runtime.store.shared import SharedStore
-from falsework.runtime.trail.identity import fresh_credential, public_key_of
-from falsework.runtime.trail.journal import AuditTrail
-from falsework.runtime.trail.steward import NothingToDo, Steward, found
+from falsework.runtime.trail.identity import fingerprint, fresh_credential, public_key_of
+from falsework.runtime.trail.journal import wrong_name
+from falsework.runtime.trail.steward import Steward, found
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,20 +57,64 @@ def run(args: argparse.Namespace) -> int:
     """Founds what is not founded, and says what it did."""
 
     def founding(deployment: Deployment) -> int:
+        refuse_failing_conditions(deployment)  # a period is declared for good: none that is to be mended
         actors = _actors(deployment, args.actor)
-        credential = _made(args.credential_file)
-        store = opened_store(deployment, create=True)
+        _refuse_wrong_names(deployment, args.administrator, *actors)
+        files = dict.fromkeys((args.credential_file, *actors.values()))
+        with _kept(files) as credentials:
+            store = opened_store(deployment, create=True)
         try:
-            with store.snapshot() as snapshot:
-                is_new = not snapshot.execute("SELECT 1 FROM trail")
-            if is_new:
-                _say("founded", found(store, args.administrator, credential))
-            _declare(deployment, store, args.administrator, credential, actors)
+            administrator = ServiceIdentity(args.administrator, args.credential_file)
+            _found(deployment, store, administrator, credentials, actors)
         finally:
             store.close()
         return OK
 
     return with_deployment(args.deployment, founding)
+
+
+def _found(
+    deployment: Deployment,
+    store: SharedStore,
+    administrator: ServiceIdentity,
+    credentials: dict[Path, str],
+    actors: dict[str, Path],
+) -> None:
+    """The journal is this deployment's, with every actor and every kind's policy."""
+    credential = credentials[administrator.credential_file]
+    keys = {name: public_key_of(credentials[path]) for name, path in actors.items()}
+    with store.snapshot() as snapshot:
+        is_new = not snapshot.execute("SELECT 1 FROM trail")
+        registered = _by_first(snapshot.execute("SELECT key_id, actor_ref FROM actor_key"))
+        periods = _by_first(snapshot.execute("SELECT prefix, period FROM policy"))
+    if not is_new:
+        refuse_another_journal(deployment, opened_trail(deployment, store))
+    _refuse_what_stands_otherwise(deployment, periods)
+    registered.setdefault(fingerprint(public_key_of(credential)), administrator.actor)
+    for name, key in keys.items():
+        owner = registered.setdefault(fingerprint(key), name)
+        if owner != name:
+            raise CommandError(f"{actors[name]}: is the credential of {owner!s}: give {name} one of its own")
+    if is_new:
+        _say("founded", found(store, administrator.actor, credential))
+    _declare(deployment, Steward(opened_trail(deployment, store), administrator.actor, credential), keys)
+
+
+def _by_first(rows: list[Row]) -> dict[Value, Value]:
+    """The second column of each row by its first."""
+    return {row[0]: row[1] for row in rows}
+
+
+def _refuse_what_stands_otherwise(deployment: Deployment, periods: Mapping[Value, Value]) -> None:
+    """No kind is declared already with another period than the file's."""
+    for kind in deployment.kinds.values():
+        period = periods.get(f"{kind.name}.", kind.retention_period)
+        if period != kind.retention_period:
+            kept = spoken(period) if isinstance(period, int) else "for good"
+            raise CommandError(
+                f"{deployment.place(kind.name, 'retention_period')}: the journal keeps {kind.name} "
+                f"{kept}, and a period is declared once: write that one, or name another kind"
+            )
 
 
 def _actors(deployment: Deployment, given: list[str]) -> dict[str, Path]:
@@ -78,33 +132,52 @@ def _actors(deployment: Deployment, given: list[str]) -> dict[str, Path]:
     return actors
 
 
-def _made(path: Path) -> str:
-    """The credential of the file, made with it where there is none."""
-    if not path.exists():
-        try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except OSError as problem:
-            raise CommandError(f"{path}: the credential cannot be kept there ({problem})") from problem
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(fresh_credential() + "\n")
+def _refuse_wrong_names(deployment: Deployment, *names: str) -> None:
+    """Every name is one that a record can carry."""
+    for name in names:
+        wrong = wrong_name("the name of an actor", name, deployment.journal.reference_length_cap)
+        if wrong is not None:
+            raise CommandError(wrong)
+
+
+@contextmanager
+def _kept(files: Iterable[Path]) -> Iterator[dict[Path, str]]:
+    """The credential of each file, made where there is none; if the block raises, none was made."""
+    credentials = {path: credential_in(path) for path in files if path.exists()}
+    made: list[Path] = []
+    try:
+        for path in files:
+            if path not in credentials:
+                credentials[path] = _made(path)
+                made.append(path)
+        yield credentials
+    except BaseException:
+        for path in made:
+            path.unlink(missing_ok=True)
+        raise
+    for path in made:
         _say("made a credential", str(path))
-    return credential_in(path)
 
 
-def _declare(
-    deployment: Deployment,
-    store: SharedStore,
-    administrator: str,
-    credential: str,
-    actors: dict[str, Path],
-) -> None:
-    """Every actor is registered, and every kind has its policy."""
-    steward = Steward(AuditTrail(store, caps_of(deployment)), administrator, credential)
-    for name, path in actors.items():
+def _made(path: Path) -> str:
+    """A fresh credential in a file of its own, or no file."""
+    credential = fresh_credential()
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            key = public_key_of(_made(path))
-        except ValueError as problem:
-            raise CommandError(f"{path}: {problem}") from problem
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(credential + "\n")
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
+    except OSError as problem:
+        raise CommandError(f"{path}: the credential cannot be kept there ({problem})") from problem
+    return credential
+
+
+def _declare(deployment: Deployment, steward: Steward, keys: dict[str, bytes]) -> None:
+    """Every actor is registered, and every kind has its policy."""
+    for name, key in keys.items():
         answer = steward.register(name, key)
         _told(answer, trail.Source.IDENTITY, f"registered {name}", f"{name} was registered already")
     for kind in deployment.kinds.values():
@@ -113,15 +186,17 @@ def _declare(
         _told(answer, trail.Source.RETENTION, done, f"the retention of {kind.name} was declared already")
 
 
-def _told(answer: trail.RecordAnswer | NothingToDo, there: trail.Source, done: str, before: str) -> None:
+def _told(answer: trail.RecordAnswer, there: trail.Source, done: str, before: str) -> None:
     """What was done is said, or that it was done before; all else is a mistake."""
     match answer:
         case trail.Recorded():
             _say(done)
         case trail.InvalidRequest(source=source) if source is there:
             _say(before)
+        case trail.ReplyLost():
+            raise CommandError(f"{done}, or not: the reply was lost ({answer.detail}); run it again")
         case _:
-            raise CommandError(f"{done}: the journal refused: {answer}")
+            raise CommandError(f"not {done}: the journal refused ({answer.detail})")
 
 
 def _say(*words: str) -> None:

@@ -25,6 +25,9 @@ from falsework.runtime.invocation.host import Host, credential_in
 from falsework.runtime.invocation.log import JsonLines
 from falsework.runtime.trail import Data
 
+SHOWN = 100
+"""So many characters of an argument are shown in a message at most."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which act, who closes it, and as what."""
@@ -77,8 +80,9 @@ def _disposition(args: argparse.Namespace) -> Disposition:
     ref, text = args.outcome
     try:
         data = json.loads(text)
-    except ValueError as problem:
-        raise CommandError(f"--outcome {ref}: {text!r} is no JSON ({problem}): write an object") from problem
+    except (ValueError, RecursionError) as problem:
+        shown = text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+        raise CommandError(f"--outcome {ref}: {shown!r} is no JSON ({problem}): write an object") from problem
     if not isinstance(data, dict):
         raise CommandError(
             f'--outcome {ref}: {text!r} is no object: write one, such as \'{{"id": "dsc-1"}}\''

@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from falsework.runtime.clock import SystemWaiter, Waiter
-from falsework.runtime.commands.outcome import NOT_MET, OK, add_deployment, with_host
+from falsework.runtime.commands.outcome import NOT_MET, OK, CommandError, add_deployment, with_host
 from falsework.runtime.invocation.answers import Tally
 from falsework.runtime.invocation.bindings import BindingError
 from falsework.runtime.invocation.host import Host
@@ -32,8 +32,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--every-cadence", action="store_true", help="run on the reconciliation cadence until interrupted"
     )
-    parser.add_argument("--runs", type=int, metavar="N", help="with --every-cadence: stop after so many runs")
+    parser.add_argument(
+        "--runs", type=_runs, metavar="N", help="with --every-cadence: stop after so many runs"
+    )
     parser.add_argument("--metrics", type=Path, metavar="FILE", help="where the figures are written")
+
+
+def _runs(text: str) -> int:
+    """The number of runs."""
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of runs: write 1 or more")
+    return int(text)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -103,5 +112,14 @@ def _publish(host: Host, instance: Instance, file: Path) -> None:
     """The figures are in the file, whole: no reader ever sees half of them."""
     text = metrics(host.deployment, instance.parties.indexes, instance.findings(), host.clock.now())
     fresh = file.with_name(f"{file.name}.{os.getpid()}.new")
-    fresh.write_text(text, encoding="utf-8")
-    fresh.replace(file)
+    try:
+        try:
+            fresh.write_text(text, encoding="utf-8")
+            fresh.replace(file)
+        except OSError:
+            fresh.unlink(missing_ok=True)
+            raise
+    except OSError as problem:
+        raise CommandError(
+            f"--metrics {file}: cannot be written ({problem}): give a file in a writable directory"
+        ) from problem

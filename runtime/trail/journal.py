@@ -246,11 +246,16 @@ class AuditTrail:
 
     def wrong_name(self, what: str, name: object) -> str | None:
         """What is wrong with a name; None where nothing is."""
-        if not isinstance(name, str) or not name or not name.isprintable():
-            return f"{what} is {name!r}: write a text that is not empty and has only printable characters"
-        if len(name) > self.caps.reference:
-            return f"{what} has {len(name)} characters: write at most {self.caps.reference}"
-        return None
+        return wrong_name(what, name, self.caps.reference)
+
+
+def wrong_name(what: str, name: object, longest: int) -> str | None:
+    """What is wrong with a name of no more than so many characters; None where nothing is."""
+    if not isinstance(name, str) or not name or not name.isprintable():
+        return f"{what} is {name!r}: write a text that is not empty and has only printable characters"
+    if len(name) > longest:
+        return f"{what} has {len(name)} characters: write at most {longest}"
+    return None
 
 
 def unattested(

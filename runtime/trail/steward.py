@@ -22,6 +22,7 @@ from falsework.runtime.trail.chain import FIRST, SALT
 from falsework.runtime.trail.contract import (
     OWN_PREFIX,
     Because,
+    Caps,
     Data,
     InvalidCredential,
     InvalidRequest,
@@ -33,7 +34,7 @@ from falsework.runtime.trail.contract import (
     Step,
 )
 from falsework.runtime.trail.identity import PUBLIC, SigningKey, fingerprint, signing_key
-from falsework.runtime.trail.journal import AuditTrail, Seams, TrailError, unattested
+from falsework.runtime.trail.journal import AuditTrail, Seams, TrailError, unattested, wrong_name
 from falsework.runtime.trail.retention import LATEST, OWN, Placement, PlacementFailed, declared_policies
 
 FOUNDED = f"{OWN_PREFIX}founded"
@@ -89,6 +90,9 @@ Plan = Callable[[Transaction, int], "Act | InvalidRequest | NothingToDo"]
 def found(store: Store, administrator: str, credential: str, seams: Seams | None = None) -> str:
     """The store holds a trail whose first record names its first administrator; the trail's id."""
     seams = seams or Seams()
+    wrong = wrong_name("administrator", administrator, Caps().reference)
+    if wrong is not None:
+        raise TrailError(wrong)
     key = signing_key(credential)
     if key is None:
         raise TrailError(
