@@ -265,6 +265,39 @@ def test_a_store_goes_on_after_its_connections_are_lost_between_transactions(pla
     assert world.verify().is_clean
 
 
+def test_a_transaction_whose_connection_is_lost_goes_on_nowhere_else(place: Place) -> None:
+    # Else what follows would run on a fresh connection, outside the transaction and without its lock.
+    store = place.open()
+
+    def lose_it_and_go_on() -> None:
+        with store.transaction("t") as transaction:
+            transaction.execute(INSERT, ("a", "h", 1))
+            store.now()  # the reading that came with the lock
+            ended(place)
+            for _ in range(2):
+                with pytest.raises(StoreFailed, match=r"^now: "):
+                    store.now()
+
+    with pytest.raises(
+        StoreFailed, match=r"^t: the connection was lost before the commit; nothing was written$"
+    ):
+        lose_it_and_go_on()
+    with store.transaction("u") as transaction:
+        assert transaction.execute("SELECT * FROM lease") == []
+
+    def lose_it_and_write() -> None:
+        with store.transaction("t") as transaction:
+            ended(place)
+            for key in "bc":
+                with pytest.raises(StoreFailed):
+                    transaction.execute(INSERT, (key, "h", 1))
+
+    with pytest.raises(StoreFailed):
+        lose_it_and_write()
+    with store.snapshot() as snapshot:
+        assert snapshot.execute("SELECT * FROM lease") == []
+
+
 @pytest.fixture
 def wire(place: Place) -> Iterator[Wire]:
     known = psycopg.conninfo.conninfo_to_dict(place.dsn)
@@ -347,3 +380,15 @@ def test_a_servers_clock_that_is_set_back_stands_still_here() -> None:
     # Hand-made readings: what has ended by this clock stays ended by it.
     server = Server("host=there", "falsework", 1_000, None)
     assert [server.never_back(reading) for reading in (100, 105, 90, 104, 106)] == [100, 105, 105, 105, 106]
+
+
+def test_a_commit_that_the_server_turns_into_a_rollback_has_failed(place: Place) -> None:
+    # The server says ROLLBACK, and no error, to the COMMIT of a transaction in which a statement failed.
+    writer = place.open()._writer
+    writer.begin("t", 1.0)
+    with pytest.raises(StoreFailed):
+        writer.execute("t", "SELECT nothing", ())
+    with pytest.raises(
+        StoreFailed, match=r"^t: the server answered ROLLBACK to COMMIT; nothing was written$"
+    ):
+        writer.commit("t")

@@ -295,6 +295,25 @@ def test_threads_that_count_lose_no_count(place: Place) -> None:
         assert snapshot.execute("SELECT expires_at FROM lease") == [(threads * times,)]
 
 
+def test_a_look_sees_what_is_committed_and_writes_nothing(place: Place, pool: ThreadPoolExecutor) -> None:
+    store = place.open()
+    count = "SELECT COUNT(*) FROM lease WHERE lease_key = ?"
+    crowd = Crowd(store, pool)
+    first = crowd.first(writing("a"))
+    assert store.look(count, ("a",)) == [(0,)]  # and it is not kept waiting
+    crowd.let_go.set()
+    first.result()
+    assert store.look(count, ("a",)) == [(1,)]
+    with pytest.raises(StoreFailed, match=r"^look: .*read-?only"):
+        store.look("DELETE FROM lease RETURNING lease_key")
+    assert store.look(count, ("a",)) == [(1,)]
+    with (
+        store.transaction("t"),
+        pytest.raises(StoreError, match=r"^look: this thread is in a transaction of this store already"),
+    ):
+        store.look(count, ("a",))
+
+
 def test_a_reader_beside_a_writer_sees_what_is_committed(place: Place, pool: ThreadPoolExecutor) -> None:
     store = place.open()
     crowd = Crowd(store, pool)
@@ -307,6 +326,18 @@ def test_a_reader_beside_a_writer_sees_what_is_committed(place: Place, pool: Thr
         assert len(snapshot.execute("SELECT * FROM lease")) == 1
         with pytest.raises(StoreError, match=r"^t: this thread is in a transaction of this store already"):
             store.transaction("t").__enter__()
+
+
+def test_a_snapshot_is_one_view_and_writes_nothing(place: Place) -> None:
+    store, other = place.open(), place.open()
+    with store.snapshot() as snapshot:
+        assert snapshot.execute("SELECT COUNT(*) FROM lease") == [(0,)]
+        with other.transaction("t") as transaction:
+            transaction.execute(INSERT, ("a", "h", 1))
+        assert snapshot.execute("SELECT COUNT(*) FROM lease") == [(0,)]
+    with pytest.raises(StoreFailed, match=r"^snapshot: .*read-?only"), store.snapshot() as snapshot:
+        snapshot.execute("DELETE FROM lease")
+    assert keys(place) == ["a"]
 
 
 def test_the_clock_is_the_databases_and_never_goes_back(place: Place) -> None:

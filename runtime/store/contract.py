@@ -51,6 +51,10 @@ class Store(Protocol):
         """Alone among the database's writers: durable at the block's end, rolled back if the block raises."""
         ...
 
+    def look(self, statement: str, values: Sequence[Value] = ()) -> list[Row]:
+        """The rows of one statement that reads, in a view of its own that blocks nobody."""
+        ...
+
     def snapshot(self) -> AbstractContextManager[Transaction]:
         """A consistent view that blocks nobody, and writes nothing."""
         ...

@@ -92,6 +92,7 @@ class PostgresConnection:
     def __init__(self, server: Server, *, writes: bool) -> None:
         self._server, self._writes = server, writes
         self._reading: int | None = None  # the clock as it was when the lock was given
+        self._inside = False  # a transaction is open, or was when the connection was lost
         self.raw = connect(server, writes=writes)
 
     def begin(self, name: str, seconds: float) -> None:
@@ -111,6 +112,7 @@ class PostgresConnection:
         except psycopg.Error as error:
             self.roll_back()
             raise StoreFailed(f"{name}: {_said(error)}; nothing was written") from error
+        self._inside = True
         if self._writes:
             self._reading = _last_instant(cursor)
 
@@ -120,6 +122,14 @@ class PostgresConnection:
             cursor = self.raw.execute(_in_its_words(statement), values)
             # The columns are whole numbers, texts and bytes, so no other kind of value comes back.
             return cast(list[Row], cursor.fetchall()) if cursor.description else []
+        except (psycopg.Error, UnicodeError) as error:
+            raise StoreFailed(f"{name}: {_said(error)}; nothing was written, by: {statement}") from error
+
+    def look(self, name: str, statement: str, values: Sequence[Value]) -> list[Row]:
+        """The statement has run by itself, on a fresh connection where this one was lost; its rows."""
+        try:
+            cursor = self._reached(name, lambda raw: raw.execute(_in_its_words(statement), values))
+            return cast(list[Row], cursor.fetchall())
         except (psycopg.Error, UnicodeError) as error:
             raise StoreFailed(f"{name}: {_said(error)}; nothing was written, by: {statement}") from error
 
@@ -136,7 +146,9 @@ class PostgresConnection:
 
     def commit(self, name: str) -> None:
         """The server has said that the transaction is durable; where it said nothing, it may be."""
-        self._reading = None
+        self._reading, self._inside = None, False
+        if self.raw.closed:
+            raise StoreFailed(f"{name}: the connection was lost before the commit; nothing was written")
         try:
             answer = self.raw.execute("COMMIT", prepare=False).statusmessage
         except psycopg.Error as error:
@@ -152,7 +164,7 @@ class PostgresConnection:
 
     def roll_back(self) -> None:
         """No transaction is open; a connection on which that cannot be had is given up."""
-        self._reading = None
+        self._reading, self._inside = None, False
         if self.raw.closed or self.raw.info.transaction_status == TransactionStatus.IDLE:
             return
         try:
@@ -189,12 +201,13 @@ class PostgresConnection:
         self, name: str, ask: Callable[["Raw"], "psycopg.Cursor[tuple[object, ...]]"]
     ) -> "psycopg.Cursor[tuple[object, ...]]":
         """The answer, on a fresh connection where this one was lost while no transaction was open."""
-        was_open = self.is_open()
+        if self._inside:  # what went on elsewhere would be neither in the transaction nor under its lock
+            return ask(self.raw)
         try:
             if not self.raw.closed:
                 return ask(self.raw)
         except psycopg.OperationalError:
-            if was_open or not (self.raw.closed or self.raw.broken):
+            if not (self.raw.closed or self.raw.broken):
                 raise
         try:
             self.raw = connect(self._server, writes=self._writes)
@@ -286,6 +299,8 @@ def connect(server: Server, *, writes: bool = True) -> Raw:
             prepare=False,
         )
         _refuse_what_loses_writes(server, raw.execute(SETTINGS).fetchone())
+        if not writes:
+            raw.execute("SET default_transaction_read_only = on", prepare=False)
     except BaseException as error:
         raw.close()
         if isinstance(error, psycopg.Error):

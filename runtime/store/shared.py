@@ -40,6 +40,10 @@ class Connection(Protocol):
         """The statement has run; its rows."""
         ...
 
+    def look(self, name: str, statement: str, values: Sequence[Value]) -> list[Row]:
+        """The statement has run by itself, in no transaction that was begun for it; its rows."""
+        ...
+
     def mark(self, depth: int) -> None:
         """What follows can be undone by itself."""
         ...
@@ -174,6 +178,15 @@ class SharedStore:
             inside.ended = True
             self._done(together, name)
             self._failpoint(durable)
+
+    def look(self, statement: str, values: Sequence[Value] = ()) -> list[Row]:
+        """The rows of one statement: in a turn to the database, where a snapshot takes three."""
+        reader = self._borrow("look")
+        try:
+            with self._alone("look", reader):
+                return reader.look("look", statement, values)
+        finally:
+            self._give_back(reader)
 
     @contextmanager
     def snapshot(self) -> Iterator[OpenTransaction]:

@@ -74,6 +74,10 @@ class SqliteConnection:
         except (apsw.Error, OverflowError, UnicodeDecodeError) as error:
             raise StoreFailed(f"{name}: {error}; nothing was written, by: {statement}") from error
 
+    def look(self, name: str, statement: str, values: Sequence[Value]) -> list[Row]:
+        """The statement has run by itself; its rows."""
+        return self.execute(name, statement, values)
+
     def mark(self, depth: int) -> None:
         """A savepoint of this depth is set."""
         self._do(f"SAVEPOINT s{depth}", "savepoint")
