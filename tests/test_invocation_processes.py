@@ -1,7 +1,7 @@
 """The protocol between real processes on one store: killed at every boundary, and stopped too long.
 
 Whatever a process was doing when it was killed, its act was executed at most once, and after a sweep it has
-exactly one account, which tells what the store tells. Each passage is killed five times.
+exactly one account, which tells what the store tells.
 """
 
 import os
@@ -23,7 +23,7 @@ from stores import BOTH
 
 pytestmark = pytest.mark.slow
 
-TIMES = 5
+TIMES = 1  # each passage is killed so often; tests/test_reliability_kills.py kills more
 START = 1_000_000_000 * SECOND
 
 
@@ -174,7 +174,7 @@ def stopped(pid: int) -> bool:
 def test_a_caller_is_stopped_past_its_lease_before_it_writes(place: Place) -> None:
     """SIGSTOP between gate and write, the sweep meanwhile: the fence refuses what the gate let through."""
     doubled = 0
-    for number in range(100 if place.journal_fence else 20):
+    for number in range(20 if place.journal_fence else 5):
         key, before = f"act-{number}", "ledger.disclosed"
         caller = process.started(place, Task("disclose", key, number, stops_before=before))
         assert caller.pid is not None
