@@ -104,6 +104,9 @@ class Tally(Model):
     def opens_finding(self, kind: Kind, meets: Meets) -> bool:
         return meets is Meets.STORE_UNAVAILABLE and kind is not Kind.UNBOUND
 
+    def may_examine(self) -> bool:
+        return self.running and self.kept < self.ACTS
+
     def may_begin(self) -> bool:
         return not self.running
 
@@ -157,7 +160,7 @@ class Tally(Model):
     @action(source=("reconcile 2f", "reconcile step 2.3", "reconcile step 2.6", "reconcile step 2.7a"))
     def examine(self, kind: Kind, meets: Meets, at_risk: bool) -> Count:
         """The run comes to its next act, which is of that kind, and is done with it."""
-        require(self.running and self.kept < self.ACTS)
+        require(self.may_examine())
         require(kind is not Kind.UNBOUND or (meets is Meets.CLOSED_SINCE and not at_risk))
         count = self.counted(kind, meets)
         times = self.listed(kind, meets)
@@ -235,6 +238,23 @@ class Tally(Model):
     @invariant(on=begin, source=("reconcile 1c", "Capability requirement 6"))
     def a_run_without_the_journal_returns_no_counts(self, journal: bool, answer: Answer) -> bool:
         return (answer is Answer.COUNTS) == journal and self.running == journal
+
+    @invariant(on=begin, source=("reconcile step 3.19", "reconcile 5"))
+    def a_run_begins_with_nothing_counted_and_nothing_refused(self) -> bool:
+        return self.kept == 0 and self.examined == 0 and self.written == 0 and not self.barred
+
+    @invariant(on=examine, source=("reconcile step 1.2", "reconcile step 5.8"))
+    def only_a_run_in_flight_examines(self, before: Self) -> bool:
+        return before.running and before.kept < self.ACTS
+
+    @invariant(on=examine, source=("reconcile step 3.18", "reconcile step 3.19"))
+    def only_a_refusal_of_its_credential_bars_a_run(self, before: Self, kind: Kind, meets: Meets) -> bool:
+        refused = kind is Kind.SERVED and meets is Meets.CREDENTIAL_REFUSED
+        return self.barred == (before.barred or refused)
+
+    @invariant(on=end, source="reconcile step 5.8")
+    def a_run_ends_once_it_is_done_with_every_act(self, before: Self) -> bool:
+        return before.running and before.kept == self.ACTS
 
     @invariant(on=begin, source="run bound 1")
     def no_run_begins_beside_another(self, before: Self) -> bool:

@@ -3,7 +3,7 @@
 Step counts: a run begins, and each act is a step.
 """
 
-from falsework.language import twin
+from falsework.language import require, twin
 from falsework.models.recoverable_invocation.records_tally import Answer, Count, Kind, Meets, Tally
 
 
@@ -36,7 +36,12 @@ class CountedBeforeItLands(Tally):
         return Count.CLOSED if meets is Meets.LEASE_CUTS_WRITE else super().count_of_a_served(meets)
 
 
-@twin(breaks={Tally.only_a_refused_credential_leaves_acts_unreached: 3})
+@twin(
+    breaks={
+        Tally.only_a_refused_credential_leaves_acts_unreached: 3,
+        Tally.only_a_refusal_of_its_credential_bars_a_run: 3,
+    }
+)
 class OutageEndsTheRun(Tally):
     """One store is out of reach, and the run spares the others the trouble."""
 
@@ -111,3 +116,41 @@ class CadenceThatDoesNotWait(Tally):
 
     def may_begin(self) -> bool:
         return True
+
+
+@twin(breaks={Tally.a_run_begins_with_nothing_counted_and_nothing_refused: 6})
+class BarredForGood(Tally):
+    """A credential that was refused once is taken for refused by every later run."""
+
+    def begin(self, journal: bool) -> Answer:
+        barred = self.barred
+        answer = super().begin(journal)
+        self.barred = barred
+        return answer
+
+
+@twin(breaks={Tally.only_a_run_in_flight_examines: 1})
+class ExaminesAfterItsEnd(Tally):
+    """A run that has returned its counts goes on with an act that turned up late."""
+
+    def may_examine(self) -> bool:
+        return self.kept < self.ACTS
+
+
+@twin(breaks={Tally.only_a_refusal_of_its_credential_bars_a_run: 2})
+class BarredByAnOutage(Tally):
+    """Whatever keeps a closing from landing is the credential's fault."""
+
+    def examine(self, kind: Kind, meets: Meets, at_risk: bool) -> Count:
+        count = super().examine(kind, meets, at_risk)
+        self.barred = self.barred or meets is Meets.STORE_UNAVAILABLE
+        return count
+
+
+@twin(breaks={Tally.a_run_ends_once_it_is_done_with_every_act: 2})
+class EndsAtTheFirstTrouble(Tally):
+    """A run gives up with acts that it kept, and returns counts all the same."""
+
+    def end(self) -> None:
+        require(self.running)
+        self.running = False
