@@ -19,6 +19,8 @@ TAKE, POLL, RELEASE, ADMIT = "lease.take", "lease.poll", "lease.release", "judge
 BOUNDARIES = (*boundaries(TAKE), *boundaries(POLL), *boundaries(RELEASE), *boundaries(ADMIT))
 """Every durable boundary this module passes."""
 
+LEASED = "SELECT holder, expires_at FROM lease WHERE lease_key = ?"
+
 LATEST = 2**63 - 1
 """The last instant a store can hold."""
 
@@ -187,8 +189,7 @@ class LeaseHost:
 
     def recorded(self, key: str) -> LeaseRow | None:
         """The stored grant of the key, ended or not."""
-        with self.store.snapshot() as snapshot:
-            return recorded(snapshot, key)
+        return _leased(key, self.store.look(LEASED, (key,)))
 
     # The decisions, each by itself.
 
@@ -237,8 +238,7 @@ class LeaseHost:
 
     def _look(self, key: str) -> tuple[LeaseRow | None, int]:
         """The stored grant and an instant read after it, so that what is left is never overstated."""
-        with self.store.snapshot() as snapshot:
-            row = recorded(snapshot, key)
+        row = _leased(key, self.store.look(LEASED, (key,)))
         return row, self.clock.now()
 
 
@@ -286,13 +286,7 @@ class Judge:
 
 def recorded(transaction: Transaction, key: str) -> LeaseRow | None:
     """The key's grant as this transaction sees it."""
-    match transaction.execute("SELECT holder, expires_at FROM lease WHERE lease_key = ?", (key,)):
-        case []:
-            return None
-        case [(str() as holder, int() as expires_at)]:
-            return LeaseRow(key, holder, expires_at)
-        case rows:
-            raise StoreError(f"lease {key!r} is stored as {rows}: one holder and one instant were expected")
+    return _leased(key, transaction.execute(LEASED, (key,)))
 
 
 def record(transaction: Transaction, row: LeaseRow) -> None:
@@ -302,6 +296,16 @@ def record(transaction: Transaction, row: LeaseRow) -> None:
         "ON CONFLICT (lease_key) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at",
         (row.key, row.holder, row.expires_at),
     )
+
+
+def _leased(key: str, rows: list[Row]) -> LeaseRow | None:
+    """The grant of a key's rows."""
+    match rows:
+        case []:
+            return None
+        case [(str() as holder, int() as expires_at)]:
+            return LeaseRow(key, holder, expires_at)
+    raise StoreError(f"lease {key!r} is stored as {rows}: one holder and one instant were expected")
 
 
 def _act(row: Row) -> Act:

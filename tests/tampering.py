@@ -38,6 +38,9 @@ class OneView:
     def execute(self, statement: str, values: Sequence[Value] = ()) -> list[Row]:
         return self.run(statement, values)
 
+    def look(self, statement: str, values: Sequence[Value] = ()) -> list[Row]:
+        return self.run(statement, values)
+
     @contextmanager
     def attempt(self) -> Iterator[None]:
         yield

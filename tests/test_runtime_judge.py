@@ -182,8 +182,11 @@ def test_standing_is_never_overstated(path: Path) -> None:
         def now(self) -> int:
             return clock.now()
 
-        def snapshot(self) -> AbstractContextManager[Transaction]:
+        def look(self, statement: str, values: Sequence[Value] = ()) -> list[Row]:
             clock.instant += 10
+            return store.look(statement, values)
+
+        def snapshot(self) -> AbstractContextManager[Transaction]:
             return store.snapshot()
 
         def transaction(self, name: str) -> AbstractContextManager[Transaction]:
@@ -258,6 +261,9 @@ class StrangeStore:
 
     def transaction(self, name: str) -> AbstractContextManager["StrangeStore"]:
         return nullcontext(self)
+
+    def look(self, statement: str, values: Sequence[Value] = ()) -> list[Row]:
+        return self.rows
 
     def snapshot(self) -> AbstractContextManager["StrangeStore"]:
         return nullcontext(self)

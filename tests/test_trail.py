@@ -325,7 +325,7 @@ def test_a_journal_that_cannot_be_read_says_nothing_of_what_it_holds(world: Trai
     world.store.close()
     for event_id in (recorded.event_id, "event 99"):
         assert world.trail.read_record(event_id) == Unavailable(
-            "snapshot: this store is closed: open a store again"
+            "look: this store is closed: open a store again"
         )
     assert isinstance(world.trail.read_range(0), Unavailable)
     assert isinstance(world.trail.read_range(0, behind_writers=True), Unavailable)

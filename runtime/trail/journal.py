@@ -202,9 +202,7 @@ class AuditTrail:
         if self.wrong_name("event id", event_id) is not None:
             return NotKnown()  # no record can have such an id
         try:
-            with self.store.snapshot() as snapshot:
-                rows = snapshot.execute(ONE, (event_id,))
-            return _answer(rows)
+            return _answer(self.store.look(ONE, (event_id,)))
         except StoreError as error:
             return Unavailable(str(error))
 
@@ -217,10 +215,12 @@ class AuditTrail:
             return InvalidQuery(f"after is {after!r}: write a sequence number, or 0 for the first page")
         if not _is_number(asked) or not 1 <= asked <= self.caps.page:
             return InvalidQuery(f"limit is {limit!r}: write a number from 1 to {self.caps.page}")
-        looking = self.store.transaction(READ_BEHIND) if behind_writers else self.store.snapshot()
         try:
-            with looking as view:
-                rows = view.execute(RANGE, (after, asked + 1))
+            if behind_writers:
+                with self.store.transaction(READ_BEHIND) as view:
+                    rows = view.execute(RANGE, (after, asked + 1))
+            else:
+                rows = self.store.look(RANGE, (after, asked + 1))
             records = tuple(record_of(row) for row in rows[:asked])
         except StoreError as error:
             return Unavailable(str(error))
