@@ -301,6 +301,18 @@ def test_a_store_that_cannot_be_read_says_nothing(world: World, says: object) ->
     assert (outage.first_seen, outage.last_seen, outage.closed_at) == (begun, last, world.clock.now())
 
 
+@pytest.mark.parametrize(
+    "says",
+    [None, Committed(7, {}), Committed(OUTCOME, None), Undecidable((1, 2)), Undecidable(("",))],  # type: ignore[arg-type]
+)
+def test_what_is_no_answer_is_told_of_and_closes_nothing(world: World, says: object) -> None:
+    world.opened()
+    world.passes(40)
+    world.says = says
+    assert counted(world.instance.reconcile()) == {"examined": 1, "skipped": 1}
+    assert (world.bell.rung, world.refs()) == (["probe misunderstood"], ["intended"])
+
+
 def test_two_outages_are_two_spans(world: World) -> None:
     """findings 10, 11: no finding spans the healthy gap."""
     instants: list[int] = []
@@ -392,7 +404,7 @@ def test_without_an_identity_the_run_reports_and_writes_nothing(worlds: list[Wor
         (world_of.failed, "escalated", []),
         (world_of.lost, "escalated", []),
         (world_of.lost_before, "escalated", []),
-        (world_of.unpayable, "skipped", []),
+        (world_of.unpayable, "skipped", ["closing unrecordable"]),
     ],
 )
 def test_a_closings_arms(world: World, fault: world_of.Answer, part: str, alerts: list[str]) -> None:
@@ -507,6 +519,7 @@ def test_a_register_that_cannot_be_written_stops_no_run(world: World) -> None:
 
     register.store = Away()  # type: ignore[assignment]
     assert counted(world.instance.reconcile()) == {"examined": 1, "skipped": 1}
+    assert world.bell.rung == ["findings held"]
     register.store = whole
     assert world.instance.findings() == ()
     world.passes(60)

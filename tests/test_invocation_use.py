@@ -121,9 +121,10 @@ def test_whatever_is_not_declared_may_have_committed(world: World, error: Except
     assert (world.refs(), world.held()) == (["intended"], None)
 
 
-def test_a_commit_that_returns_something_else_is_yielded(world: World) -> None:
-    with pytest.raises(Unrecorded, match="returned None, and no Outcome"), invocation(world) as act:
-        act.commit(lambda: None)  # type: ignore[arg-type, return-value]
+@pytest.mark.parametrize("returned", [None, "dsc-1", Outcome(OUTCOME, None)])  # type: ignore[arg-type]
+def test_a_commit_that_returns_something_else_is_yielded(world: World, returned: object) -> None:
+    with pytest.raises(Unrecorded, match="and no Outcome"), invocation(world) as act:
+        act.commit(lambda: returned)  # type: ignore[arg-type, return-value]
     assert world.refs() == ["intended"]
 
 

@@ -1,5 +1,6 @@
 """How the sweep closes one act: what its store says becomes an outcome, an abandonment or an escalation."""
 
+from collections.abc import Mapping
 from enum import Enum
 
 from falsework.runtime.invocation.answers import (
@@ -86,11 +87,20 @@ class Sweep:
             answer: object = probe(self.intent.act_key, dict(self.intent.payload))
         except Exception as problem:  # noqa: BLE001  the adopter's code: every failure of it is an outage
             return StoreUnavailable(f"{type(problem).__name__}: {problem}")
-        if not isinstance(answer, Committed | NotCommitted | Undecidable | StoreUnavailable):
-            return StoreUnavailable(f"the probe answered {answer!r}, which is no probe's answer")
-        if isinstance(answer, Committed) and self.kind.pairing is None:
-            return Undecidable()  # without a datum to match, one record is a candidate and no proof
-        return answer
+        return self._understood(answer)
+
+    def _understood(self, answer: object) -> ProbeAnswer:
+        """The answer, if it is one; what is none says nothing of the store, and a person must hear of it."""
+        match answer:
+            case Committed(str(), Mapping()):
+                # Without a datum to match, one record is a candidate and no proof.
+                return answer if self.kind.pairing is not None else Undecidable()
+            case Undecidable(candidates) if _texts(candidates):
+                return answer
+            case NotCommitted() | StoreUnavailable():
+                return answer
+        self._alert("probe misunderstood", f"it answered {answer!r}")
+        return StoreUnavailable(f"the probe answered {answer!r}, which is no probe's answer")
 
     def _reported(self, answer: ProbeAnswer) -> Part:
         """Nothing is written for a kind without an identity: an operator reads what the store said."""
@@ -143,7 +153,7 @@ class Sweep:
             if why is Why.REQUEST:
                 return self._unrecordable(identity, self.detail)
             if why is not None:
-                return self._not_written()
+                return self._not_written(why)
         return Part.CLOSED
 
     def _unrecordable(self, identity: ServiceIdentity, detail: str) -> Part:
@@ -160,16 +170,18 @@ class Sweep:
         )
         payload = recovered_payload(listed, self.kind, self.intent)
         why = self._write(identity, self.kind.ref("escalated"), payload)
-        return Part.ESCALATED if why is None else self._not_written()
+        return Part.ESCALATED if why is None else self._not_written(why)
 
     def _abandoned(self, identity: ServiceIdentity) -> Part:
         """The store is fenced and holds nothing: the act did not happen, and cannot any more."""
         payload = recovered_payload({"cause": Cause.NOT_COMMITTED.value}, self.kind, self.intent)
         why = self._write(identity, self.kind.ref("abandoned"), payload)
-        return Part.ABANDONED if why is None else self._not_written()
+        return Part.ABANDONED if why is None else self._not_written(why)
 
-    def _not_written(self) -> Part:
-        """Another has closed the act meanwhile, or the next run will."""
+    def _not_written(self, why: Why) -> Part:
+        """Another has closed the act meanwhile, or the next run will; what no run could write is told."""
+        if why is Why.REQUEST:
+            self._alert("closing unrecordable", self.detail)
         if self._closed_by_another():
             return Part.CLOSED_ALREADY
         return Part.SKIPPED
@@ -202,3 +214,8 @@ class Sweep:
 
     def _alert(self, what: str, detail: str) -> None:
         self.parties.alert(what, self.kind, self.intent.act_key, self.intent.invocation_id, detail)
+
+
+def _texts(values: tuple[object, ...]) -> bool:
+    """Whether each value is a text that is not empty."""
+    return all(isinstance(value, str) and bool(value) for value in values)

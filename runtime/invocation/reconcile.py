@@ -41,7 +41,7 @@ class _Run:
             self.parties.alerts.alert(Alert("invalid-query", "", "", "", delta.detail))
         if not isinstance(delta, list):
             outage = InstanceFinding(Condition.JOURNAL_UNAVAILABLE, None, delta.detail)
-            self.parties.register.surface(self.run_id, self.now, [outage], whole=False)
+            self._surface([outage], whole=False)
             return JournalUnavailable(delta.detail)
         surfaced = self._surface_the_unbound()
         self._surface_rival_intents(delta)
@@ -49,8 +49,16 @@ class _Run:
             self._examine(intent)
         self._surface_what_is_at_risk()
         self._surface_rival_closings(delta)
-        self.parties.register.surface(self.run_id, self.now, self.sightings, whole=True)
+        self._surface(self.sightings, whole=True)
         return self._tally(surfaced)
+
+    def _surface(self, sightings: list[Sighting], *, whole: bool) -> None:
+        """What was seen is on the register; where it is held instead, a person hears of that."""
+        if not self.parties.register.surface(self.run_id, self.now, sightings, whole=whole):
+            seen = ", ".join(sighting.finding.value for sighting in sightings) or "nothing"
+            self.parties.alerts.alert(
+                Alert("findings held", "", "", "", f"seen by run {self.run_id}: {seen}")
+            )
 
     def _tally(self, surfaced: int) -> Tally:
         count = self.parts

@@ -7,7 +7,7 @@ What commits returns an Outcome, or raises ConstituentRefused with the constitue
 it raises may have committed: the act is yielded to the sweep, and never run again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 from types import TracebackType
 from typing import Self
@@ -151,7 +151,7 @@ class Invocation:
                 opened, "less of the lease is left than the commit may take: it was not begun"
             )
         try:
-            outcome = does()
+            outcome: object = does()
         except ConstituentRefused as refused:
             return self._partitioned(opened, refused)
         except Exception as problem:
@@ -159,9 +159,10 @@ class Invocation:
         except BaseException:
             self._yield(opened)
             raise
-        if not isinstance(outcome, Outcome):
-            raise self._yielded(opened, f"the commit returned {outcome!r}, and no Outcome")
-        return self._closed(opened, outcome)
+        match outcome:
+            case Outcome(str(), Mapping()):
+                return self._closed(opened, outcome)
+        raise self._yielded(opened, f"the commit returned {outcome!r}, and no Outcome")
 
     def _may_commit(self, opened: Opened) -> bool:
         """Whether the lease still holds the commit's own round trip."""
