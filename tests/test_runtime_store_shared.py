@@ -188,6 +188,27 @@ def end_the_transaction(place: Place, transaction: Transaction) -> None:
     transaction.execute(INSERT, ("z", "h", 1))
 
 
+def test_nothing_is_written_after_the_database_has_ended_a_transaction(place: Place) -> None:
+    # SQLite would take each further statement for a transaction of its own.
+    store = place.open()
+
+    def go_on_regardless() -> None:
+        with store.transaction("t") as transaction:
+            transaction.execute(INSERT, ("a", "h", 1))
+            with pytest.raises(StoreFailed):
+                end_the_transaction(place, transaction)
+            for key in "bc":
+                with pytest.raises(StoreFailed):
+                    transaction.execute(INSERT, (key, "h", 1))
+
+    with pytest.raises(StoreFailed):
+        go_on_regardless()
+    assert keys(place) == []
+    with store.transaction("u") as transaction:
+        transaction.execute(INSERT, ("d", "h", 1))
+    assert keys(place) == ["d"]
+
+
 def test_all_are_told_when_the_database_ends_what_they_share(place: Place, pool: ThreadPoolExecutor) -> None:
     store = place.open()
     crowd = Crowd(store, pool)

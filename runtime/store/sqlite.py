@@ -45,6 +45,7 @@ class SqliteConnection:
         self._path, self._clock = path, clock
         self._turn: Turn | None = None
         self._has_turn = False
+        self._inside = False  # a transaction is open, or was when the database ended it
         self.raw = apsw.Connection(str(path.absolute()))
         self.raw.set_busy_timeout(busy_timeout_ms)
 
@@ -52,6 +53,7 @@ class SqliteConnection:
         """A transaction is open: the writer's has the file's lock, a reader's its view at the first look."""
         if self._turn is None:
             self._do("BEGIN", name)
+            self._inside = True
             return
         deadline = time.monotonic() + seconds
         if not self._turn.take(seconds):
@@ -63,9 +65,12 @@ class SqliteConnection:
         except BaseException:
             self._end_turn()
             raise
+        self._inside = True
 
     def execute(self, name: str, statement: str, values: Sequence[Value]) -> list[Row]:
         """The statement has run; its rows."""
+        if self._inside and not self.raw.in_transaction:  # else it would be a transaction of its own
+            raise StoreFailed(f"{name}: the database has ended the transaction; nothing was written")
         try:
             # The tables are STRICT and hold integers, texts and bytes, so no other kind of value comes back.
             return cast(list[Row], self.raw.execute(statement, values).fetchall())
@@ -93,6 +98,7 @@ class SqliteConnection:
 
     def commit(self, name: str) -> None:
         """The transaction is on the disk; where that failed, whether it is cannot be known from here."""
+        self._inside = False
         try:
             self.raw.execute("COMMIT")
         except apsw.Error as error:
@@ -104,6 +110,7 @@ class SqliteConnection:
 
     def roll_back(self) -> None:
         """No transaction is open; SQLite ends one by itself at the worst faults."""
+        self._inside = False
         try:
             if self.raw.in_transaction:
                 self.raw.execute("ROLLBACK")
