@@ -392,3 +392,11 @@ def test_a_commit_that_the_server_turns_into_a_rollback_has_failed(place: Place)
         StoreFailed, match=r"^t: the server answered ROLLBACK to COMMIT; nothing was written$"
     ):
         writer.commit("t")
+
+
+def test_the_lock_is_waited_for_as_long_as_is_left(place: Place) -> None:
+    writer = place.open(wait_ms=1_000)._writer
+    for seconds, said in ((0.05, "50ms"), (0.0, "1ms"), (0.75, "750ms")):  # nothing would be without end
+        writer.begin("t", seconds)
+        assert writer.execute("t", "SELECT current_setting('lock_timeout')", ()) == [(said,)]
+        writer.roll_back()
