@@ -1,13 +1,16 @@
 """The deployment file: what the example declares, and every mistake told with its line and its remedy."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import falsework.runtime.invocation
 from deployment_world import EXAMPLE, example, written
 from falsework.runtime.invocation.deployment import read_deployment
 from falsework.runtime.invocation.figures import Fence, Pairing, Partition
+from falsework.runtime.invocation.findings import Condition
 from falsework.runtime.invocation.located import DeploymentError
 from falsework.runtime.invocation.units import UnitError, duration, size, spoken
 
@@ -183,3 +186,28 @@ def test_a_size_is_whole_bytes() -> None:
 def test_a_duration_is_spoken_exactly(amount: int, text: str) -> None:
     assert spoken(amount) == text
     assert duration(text.removeprefix("-")) == abs(amount)
+
+
+# The page.
+
+
+PACKAGE = Path(falsework.runtime.invocation.__file__).parent
+PAGE = (Path(__file__).resolve().parent.parent / "docs" / "runtime.md").read_text(encoding="utf-8")
+
+
+def test_the_page_names_every_key_of_the_file() -> None:
+    """What the shipped examples give, and what the reader knows besides."""
+    keys = set(re.findall(r"^ *([a-z_]+):", EXAMPLE.read_text(encoding="utf-8"), re.MULTILINE))
+    optional = {"payload_cap", "reference_length_cap", "page_size", "steward", "deviations"}
+    fenced = {"record_action_bound", "minted_key", "journal_without_attribution"}
+    named = keys - {"ledger"} | optional | fenced
+    assert {key for key in named if f"`{key}`" not in PAGE and f"`{key}:`" not in PAGE} == set()
+
+
+def test_the_page_names_every_alert_and_every_finding() -> None:
+    sources = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.glob("*.py"))
+    alerts = set(re.findall(r'[._]alert\(\s*(?:Alert\()?"([^"]+)"', sources))
+    assert {"undecidable", "findings held", "service credential refused"} <= alerts
+    late = {alert for alert in alerts if alert.endswith("appended late")}
+    assert {alert for alert in alerts - late if f"`{alert}`" not in PAGE} == set()
+    assert {condition.value for condition in Condition if condition.value not in PAGE} == set()
