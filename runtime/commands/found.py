@@ -177,16 +177,17 @@ def _made(path: Path) -> str:
 
 def _declare(deployment: Deployment, steward: Steward, keys: dict[str, bytes]) -> None:
     """Every actor is registered, and every kind has its policy."""
+    by = f"{deployment.path}: {steward.actor_ref}"
     for name, key in keys.items():
         answer = steward.register(name, key)
-        _told(answer, trail.Source.IDENTITY, f"registered {name}", f"{name} was registered already")
+        _told(by, answer, trail.Source.IDENTITY, f"registered {name}", f"{name} was registered already")
     for kind in deployment.kinds.values():
         answer = steward.declare_retention(f"{kind.name}.", kind.retention_period)
         done = f"declared the retention of {kind.name}"
-        _told(answer, trail.Source.RETENTION, done, f"the retention of {kind.name} was declared already")
+        _told(by, answer, trail.Source.RETENTION, done, f"the retention of {kind.name} was declared already")
 
 
-def _told(answer: trail.RecordAnswer, there: trail.Source, done: str, before: str) -> None:
+def _told(by: str, answer: trail.RecordAnswer, there: trail.Source, done: str, before: str) -> None:
     """What was done is said, or that it was done before; all else is a mistake."""
     match answer:
         case trail.Recorded():
@@ -194,9 +195,9 @@ def _told(answer: trail.RecordAnswer, there: trail.Source, done: str, before: st
         case trail.InvalidRequest(source=source) if source is there:
             _say(before)
         case trail.ReplyLost():
-            raise CommandError(f"{done}, or not: the reply was lost ({answer.detail}); run it again")
+            raise CommandError(f"{by}: may have {done}: the reply was lost ({answer.detail}); run it again")
         case _:
-            raise CommandError(f"not {done}: the journal refused ({answer.detail})")
+            raise CommandError(f"{by}: could not have {done}: {answer.detail}")
 
 
 def _say(*words: str) -> None:

@@ -1,7 +1,8 @@
 """An operator closes an act that the sweep cannot: with its outcome, as abandoned, or as escalated.
 
 The invocation's id and its intent's event are told by `falsework invocations`. What is written stands under
-the operator's own credential, and names whatever closing it supersedes. Exit code 0 means that it is written.
+the operator's own credential, and names whatever closing it supersedes. Exit code 0 means that it is written;
+10, that the journal holds something against it.
 
 example: falsework resolve ledger.yaml ledger ACT_KEY INVOCATION INTENT --actor olga \
   --credential-file olga.key --abandon "the store has been quiet for a day"
@@ -20,7 +21,17 @@ from falsework.runtime.commands.outcome import (
     add_deployment,
     with_host,
 )
-from falsework.runtime.invocation.answers import Abandon, Disposition, Escalate, Outcome, Resolved
+from falsework.runtime.invocation.answers import (
+    Abandon,
+    Disposition,
+    Escalate,
+    InvalidCredential,
+    InvalidRequest,
+    Outcome,
+    ResolveAnswer,
+    Resolved,
+    ResolveRefusal,
+)
 from falsework.runtime.invocation.host import Host, credential_in
 from falsework.runtime.invocation.log import JsonLines
 from falsework.runtime.trail import Data
@@ -64,11 +75,21 @@ def run(args: argparse.Namespace) -> int:
         if isinstance(answer, Resolved):
             sys.stdout.write(f"resolved by {answer.closing_event_id}\n")
             return OK
+        _refuse_bad_input(answer, args.credential_file)
         detail = getattr(answer, "detail", "")
         sys.stdout.write(f"refused: {answer.code}{f': {detail}' if detail else ''}\n")
         return NOT_MET
 
     return with_host(args.deployment, resolving)
+
+
+def _refuse_bad_input(answer: ResolveAnswer, credential_file: Path) -> None:
+    """The answer is not about what was given, but about what the journal holds."""
+    match answer:
+        case InvalidCredential():
+            raise CommandError(f"{credential_file}: {answer.code}: {answer.detail}")
+        case InvalidRequest(cause=ResolveRefusal.MALFORMED | ResolveRefusal.CANDIDATES_OVER_CAP):
+            raise CommandError(f"{answer.code}: {answer.detail}")
 
 
 def _disposition(args: argparse.Namespace) -> Disposition:

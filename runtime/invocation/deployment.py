@@ -60,7 +60,7 @@ def _journal(file: Section, folder: Path) -> Journal:
     if store and not store.startswith(("sqlite:", "postgresql:")):
         file.reading.wrong(
             file.line_at("store"),
-            f"store is {store!r}",
+            f"store begins with {store.partition(':')[0][:20]!r}",  # what follows may hold a password
             "sqlite:ledger.db, or postgresql://user@host/database",
         )
     if store.startswith("sqlite:"):

@@ -133,7 +133,7 @@ class Host:
                     kept = "for good" if until is None else spoken(until)
                     found, remedy = (
                         f"keeps it {kept}",
-                        "for good too: write that period, or name another kind",
+                        "a period is declared once: write that one",
                     )
                     if placement is None:
                         found, remedy = "has no policy", "declare it, with falsework found"

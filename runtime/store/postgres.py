@@ -244,8 +244,10 @@ class PostgresStore(SharedStore):
             raise StoreRefused(f"the schema is {schema!r}: write a plain name in small letters")
         try:
             psycopg.conninfo.conninfo_to_dict(dsn)
-        except psycopg.Error as error:
-            raise StoreRefused(f"the server's name cannot be read: {_said(error)}") from None
+        except psycopg.Error:  # whose text would repeat the name, with the password in it
+            raise StoreRefused(
+                "the server's name cannot be read: write postgresql://user@host:5432/database"
+            ) from None
         self.server = Server(dsn, schema, write_bound_ms, clock)
         writer = PostgresConnection(self.server, writes=True)
         try:
