@@ -403,6 +403,15 @@ class Positions(Model):
         known = before.position is not Position.INTENT or before.found is Found.NOTHING
         return before.standing and not once and known
 
+    @invariant(on=retry, source=("Primitive policy 40", "reconcile step 3.20", "close step 3.3"))
+    def an_invalid_request_is_not_tried_again(self, before: Self) -> bool:
+        return before.arm is not Arm.INVALID_REQUEST
+
+    @invariant(on=retry, source=("Deviation 3", "Deviation 3a", "close step 3.6a"))
+    def a_retry_of_a_counted_outcome_is_counted(self, before: Self) -> bool:
+        counted = self.COUNTED and before.position is Position.OUTCOME
+        return self.retries == before.retries + (1 if counted else 0)
+
     @invariant(on=give_up, source=("Primitive policy 30", "close step 3.7"))
     def who_gives_up_has_lost_its_standing(self, before: Self, answer: Told) -> bool:
         return before.stage is Stage.READY and not before.standing and answer.code is before.failure()

@@ -48,7 +48,7 @@ class NoReplyIsNoBadReply(Positions):
 
 
 @twin(
-    breaks={Positions.who_tries_again_knows_that_nothing_landed: 4, Positions.no_record_is_appended_twice: 5}
+    breaks={Positions.no_record_is_appended_twice: 5, Positions.who_tries_again_knows_that_nothing_landed: 4}
 )
 class RetryAfterTheFourthStep(Positions):
     """A recording failure is a failure, so it is tried again, and the first record was appended."""
@@ -266,3 +266,19 @@ class RereadThrownAway(Positions):
 
     def reread(self) -> None:
         require(self.stage is Stage.READY and self.rereads() and not self.fresh)
+
+
+@twin(breaks={Positions.a_retry_of_a_counted_outcome_is_counted: 3}, within=CountedRetries)
+class RetriesUncounted(Positions):
+    """The number of attempts is declared, and nobody keeps count."""
+
+    def counts(self) -> bool:
+        return False
+
+
+@twin(breaks={Positions.an_invalid_request_is_not_tried_again: 4})
+class RetryOfAnInvalidRequest(Positions):
+    """Nothing was found, so nothing landed, and the same request is sent again."""
+
+    def may_retry(self) -> bool:
+        return super().may_retry() or (self.position is Position.OUTCOME and self.denied())
