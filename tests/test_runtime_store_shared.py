@@ -361,6 +361,23 @@ def test_a_snapshot_is_one_view_and_writes_nothing(place: Place) -> None:
     assert keys(place) == ["a"]
 
 
+def test_a_look_sees_what_is_committed_and_writes_nothing(place: Place, pool: ThreadPoolExecutor) -> None:
+    store = place.open()
+    crowd = Crowd(store, pool)
+    first = crowd.first(writing("a"))
+    assert store.look("SELECT lease_key FROM lease") == []
+    crowd.let_go.set()
+    first.result()
+    assert store.look("SELECT lease_key FROM lease WHERE holder = ?", ("h",)) == [("a",)]
+    with pytest.raises(StoreFailed, match=r"^look: .*read-?only"):
+        store.look("DELETE FROM lease")
+    with store.transaction("t"), pytest.raises(StoreError, match=r"^look: this thread is in a transaction"):
+        store.look("SELECT lease_key FROM lease")
+    store.close()
+    with pytest.raises(StoreError, match=r"^look: this store is closed"):
+        store.look("SELECT lease_key FROM lease")
+
+
 def test_the_clock_is_the_databases_and_never_goes_back(place: Place) -> None:
     store = place.open()
     before = store.now()
