@@ -361,16 +361,8 @@ def test_a_snapshot_is_one_view_and_writes_nothing(place: Place) -> None:
     assert keys(place) == ["a"]
 
 
-def test_a_look_sees_what_is_committed_and_writes_nothing(place: Place, pool: ThreadPoolExecutor) -> None:
+def test_a_look_is_refused_inside_a_transaction_and_after_the_end(place: Place) -> None:
     store = place.open()
-    crowd = Crowd(store, pool)
-    first = crowd.first(writing("a"))
-    assert store.look("SELECT lease_key FROM lease") == []
-    crowd.let_go.set()
-    first.result()
-    assert store.look("SELECT lease_key FROM lease WHERE holder = ?", ("h",)) == [("a",)]
-    with pytest.raises(StoreFailed, match=r"^look: .*read-?only"):
-        store.look("DELETE FROM lease")
     with store.transaction("t"), pytest.raises(StoreError, match=r"^look: this thread is in a transaction"):
         store.look("SELECT lease_key FROM lease")
     store.close()
