@@ -1,5 +1,6 @@
 """One instance of the protocol on a real SQLite journal: every clock, answer and wait is in a test's hand."""
 
+import functools
 import tempfile
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -197,6 +198,32 @@ def deployment_with(**changes: Any) -> Deployment:
     )
 
 
+def credential_of(actor: str) -> str:
+    """The actor's, the same in every run."""
+    return fresh_credential(lambda size: actor.encode().ljust(size, b".")[:size])
+
+
+def founded(store: Store, actors: tuple[str, ...], periods: tuple[tuple[str, int], ...]) -> None:
+    """The store holds a journal with everybody in it, and each kind's records are kept for its period."""
+    found(store, "admin", credential_of("admin"))
+    steward = Steward(AuditTrail(store), "admin", credential_of("admin"))
+    for actor in actors:
+        assert isinstance(steward.register(actor, public_key_of(credential_of(actor))), trail.Recorded)
+    for kind, period in periods:
+        assert isinstance(steward.declare_retention(f"{kind}.", period), trail.Recorded)
+
+
+@functools.cache
+def founded_file(actors: tuple[str, ...], periods: tuple[tuple[str, int], ...]) -> bytes:
+    """Such a store's file, made once: most tests begin with the same one."""
+    with tempfile.TemporaryDirectory(prefix="falsework-founded-", dir=in_memory()) as folder:
+        path = Path(folder) / "journal.db"
+        with SqliteStore(path, clock=HandClock()) as store:
+            founded(store, actors, periods)
+            assert store.sweep_destroyed()  # all of it is in the one file
+        return path.read_bytes()
+
+
 class World:
     """A journal, its actors, and any number of instances over it: each one a node."""
 
@@ -210,21 +237,18 @@ class World:
         self.clock = clock or HandClock()
         self.waiter = Waiter(self.clock)
         self.folder: tempfile.TemporaryDirectory[str] | None = None
+        self.credentials = {actor: credential_of(actor) for actor in ("admin", *self.actors)}
+        periods = tuple((kind.name, kind.retention_period) for kind in self.deployment.kinds.values())
         if store is None:
             self.folder = tempfile.TemporaryDirectory(prefix="falsework-invocation-", dir=in_memory())
-            store = SqliteStore(Path(self.folder.name) / "journal.db", clock=self.clock)
+            path = Path(self.folder.name) / "journal.db"
+            path.write_bytes(founded_file(self.actors, periods))
+            store = SqliteStore(path, clock=self.clock)
+        else:
+            founded(store, self.actors, periods)
         self.store = store
-        self.credentials = {actor: fresh_credential() for actor in ("admin", *self.actors)}
-        found(store, "admin", self.credentials["admin"])
         self.audit = AuditTrail(store)
         self.steward = Steward(self.audit, "admin", self.credentials["admin"])
-        for actor in self.actors:
-            assert isinstance(
-                self.steward.register(actor, public_key_of(self.credentials[actor])), trail.Recorded
-            )
-        for kind in self.deployment.kinds.values():
-            period = kind.retention_period
-            assert isinstance(self.steward.declare_retention(f"{kind.name}.", period), trail.Recorded)
         self.numbers: dict[str, int] = {}
         self.says: object = NotCommitted()  # the probe's answer, or what it raises
         self.probed: list[str] = []
