@@ -180,10 +180,6 @@ class Register(Model):
             for span in self.spans.values()
         )
 
-    @invariant(source=("findings 4", "findings 12"))
-    def an_act_has_one_finding_of_a_kind(self) -> bool:
-        return self.at_risk <= 1
-
     # What is true of every step.
 
     @invariant(source=("findings 7", "findings 8"))
@@ -209,12 +205,15 @@ class Register(Model):
         return (answer is Answer.JOURNAL_UNAVAILABLE) == journal
 
     @invariant(on=run, source="findings 3")
-    def a_register_out_of_reach_rejects_no_run(self, answer: Answer) -> bool:
-        return answer is not Answer.REJECTED
+    def a_register_out_of_reach_rejects_no_run(self, before: Self, surfaces: bool, answer: Answer) -> bool:
+        return answer is not Answer.REJECTED and self.surfaced[before.ended] == surfaces
 
-    @invariant(on=run, source=("reconcile 1a", "Invariant 4.4"))
-    def an_outage_of_the_journal_is_no_finding_of_its_acts(self, before: Self, journal: bool) -> bool:
-        return implies(journal, self.at_risk == before.at_risk)
+    @invariant(on=run, source=("findings 4", "findings 12", "Invariant 4.4", "reconcile 1a", "Check 3.5"))
+    def an_act_at_risk_is_found_once(
+        self, before: Self, journal: bool, at_risk: bool, surfaces: bool
+    ) -> bool:
+        found = at_risk and surfaces and not journal
+        return self.at_risk == (1 if found else before.at_risk)
 
     @invariant(on=audit, source=("Check 3.4", "findings 5"))
     def an_exemption_needs_a_run_that_saw_an_outage(

@@ -105,7 +105,7 @@ class RunRejectedForItsRegister(Register):
         return super().answer(journal, surfaces) if surfaces else Answer.REJECTED
 
 
-@twin(breaks={Register.an_act_has_one_finding_of_a_kind: 2})
+@twin(breaks={Register.an_act_at_risk_is_found_once: 2})
 class FindingOfEveryRun(Register):
     """Each run that finds the act at risk opens a finding of its own."""
 
@@ -113,7 +113,7 @@ class FindingOfEveryRun(Register):
         return True
 
 
-@twin(breaks={Register.an_outage_of_the_journal_is_no_finding_of_its_acts: 1})
+@twin(breaks={Register.an_act_at_risk_is_found_once: 1})
 class FindingsFromMemory(Register):
     """The journal cannot be read, so the acts of the last run are reported once more."""
 
@@ -143,3 +143,11 @@ class ClosedWhenItWasMissed(Register):
 
     def last_seen(self, span: Span) -> int:
         return self.ended
+
+
+@twin(breaks={Register.an_act_at_risk_is_found_once: 1})
+class RiskTakenForKnown(Register):
+    """Whatever is at risk is taken for what an earlier run has surfaced."""
+
+    def is_new(self) -> bool:
+        return False
