@@ -198,7 +198,7 @@ PAGE = (Path(__file__).resolve().parent.parent / "docs" / "runtime.md").read_tex
 def test_the_page_names_every_key_of_the_file() -> None:
     """What the shipped examples give, and what the reader knows besides."""
     keys = set(re.findall(r"^ *([a-z_]+):", EXAMPLE.read_text(encoding="utf-8"), re.MULTILINE))
-    optional = {"payload_cap", "reference_length_cap", "page_size", "steward", "deviations"}
+    optional = {"name", "payload_cap", "reference_length_cap", "page_size", "steward", "deviations"}
     fenced = {"record_action_bound", "minted_key", "journal_without_attribution"}
     named = keys - {"ledger"} | optional | fenced
     assert {key for key in named if f"`{key}`" not in PAGE and f"`{key}:`" not in PAGE} == set()

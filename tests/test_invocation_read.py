@@ -329,6 +329,20 @@ def test_an_instance_does_not_start_without_its_journal(world: World) -> None:
         world.node()
 
 
+def test_instances_of_other_names_bind_their_own_kinds(worlds: list[World]) -> None:
+    """Two instances over one journal: what the one serves, the other leaves out without unbinding it."""
+    deployment = deployment_with()
+    grants = replace(deployment.kinds[KIND], name="grant", outcomes=("granted",))
+    other = replace(deployment, name="grants", kinds={"grant": grants})
+    world = World(replace(deployment, kinds={KIND: deployment.kinds[KIND], "grant": grants}))
+    worlds.append(world)
+    world.store_forgets_bindings()
+    world.node(deployment=other).open("grant", KEY, "dana", world.credentials["dana"], DATA)
+    world.node(deployment=deployment)
+    with pytest.raises(StartRefused, match="leaves out grant with intents open"):
+        world.node(deployment=replace(deployment, name="grants"))
+
+
 def test_a_kind_is_not_unbound_over_an_open_intent(worlds: list[World]) -> None:
     """Binding 2, 3: refused with the reason on the register; with the intent closed, it goes."""
     deployment = deployment_with()

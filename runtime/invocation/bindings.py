@@ -1,7 +1,7 @@
 """What a deployment's words stand for: the probe, the credential in its file, and which kinds are bound.
 
 A kind that is left out of the file while an intent of it stands open would leave that intent to nobody: the
-bound kinds are kept in the journal's database, and such a start is refused.
+bound kinds of each instance are kept in the journal's database, and such a start is refused.
 """
 
 import importlib
@@ -16,7 +16,11 @@ from falsework.runtime.trail.identity import signing_key
 BIND = "bindings.bind"
 BOUNDARIES = boundaries(BIND)
 
-TABLE = "CREATE TABLE IF NOT EXISTS binding (kind TEXT NOT NULL PRIMARY KEY)"
+TABLE = """CREATE TABLE IF NOT EXISTS binding (
+    instance TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    PRIMARY KEY (instance, kind)
+)"""
 
 
 class BindingError(Exception):
@@ -68,15 +72,15 @@ def unbound_with_open_intents(store: Store, deployment: Deployment, indexes: Ind
     """The kinds that were bound, are no more, and have an open intent; the kept table is untouched."""
     with store.transaction(BIND) as transaction:
         transaction.execute(TABLE)
-        rows = transaction.execute("SELECT kind FROM binding ORDER BY kind")
+        rows = transaction.execute("SELECT kind FROM binding WHERE instance = ?", (deployment.name,))
     left_out = {str(row[0]) for row in rows} - set(deployment.kinds)
     owed = {intent.kind for intent in indexes.every_open_intent() if not indexes.gone(intent, now)}
     return sorted(left_out & owed)
 
 
 def bind(store: Store, deployment: Deployment) -> None:
-    """The kinds of the file are the bound ones."""
+    """The kinds of the file are the instance's bound ones."""
     with store.transaction(BIND) as transaction:
-        transaction.execute("DELETE FROM binding")
-        for name in deployment.kinds:
-            transaction.execute("INSERT INTO binding (kind) VALUES (?)", (name,))
+        transaction.execute("DELETE FROM binding WHERE instance = ?", (deployment.name,))
+        for kind in deployment.kinds:
+            transaction.execute("INSERT INTO binding (instance, kind) VALUES (?, ?)", (deployment.name, kind))

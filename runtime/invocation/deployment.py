@@ -43,6 +43,7 @@ def read_deployment(path: Path) -> Deployment:
     """The deployment that the file declares; a DeploymentError names every mistake in it."""
     reading, file = opened(path)
     lines: dict[str, int] = {}
+    name = file.text("name", "a word for this instance, the same on every node") if file.has("name") else ""
     journal = _journal(file, path.parent)
     instance = file.section("instance", "the instance's figures, one a line")
     figures = None if instance is None else _figures(instance, lines)
@@ -51,7 +52,7 @@ def read_deployment(path: Path) -> Deployment:
     file.close()
     reading.finish()
     assert figures is not None  # its lack is a mistake
-    return Deployment(path, journal, figures, bound, lines)
+    return Deployment(path, name, journal, figures, bound, lines)
 
 
 def _journal(file: Section, folder: Path) -> Journal:

@@ -132,9 +132,10 @@ class Journal:
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """One instance, read from one file."""
+    """One instance, read from one file: under its name it is the same on every node."""
 
     path: Path
+    name: str
     journal: Journal
     figures: Figures
     kinds: dict[str, Kind]
