@@ -330,7 +330,7 @@ class Resolving(Model):
         closing = self.closing
         return closing is None or closing.kind is not Kind.REFUSED or closing.by is Actor.CALLER
 
-    @invariant(on=happen, source=("commit 9", "External check 6"))
+    @invariant(on=happen, source=("commit 9", "commit 11"))
     def the_store_applies_what_it_may(self, before: Self) -> bool:
         fenced_out = before.fenced and before.aged
         refused = before.stands(Kind.REFUSED)
