@@ -255,7 +255,11 @@ class World:
         self.bell = Bell()
         self.pause: deque[Callable[[], object]] = deque()  # what happens before each write of the journal
         self.trail = ScriptedTrail(self.audit, self._paused)
-        self.instance = self.node()
+        try:
+            self.instance = self.node()
+        except BaseException:
+            self.end()  # an instance that may not start leaves nothing behind
+            raise
 
     @property
     def actors(self) -> tuple[str, ...]:
