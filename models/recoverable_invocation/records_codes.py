@@ -42,6 +42,8 @@ OF_OPEN = (
     Code.DONE, Code.INVALID_CREDENTIAL, Code.INVALID_REQUEST,
     Code.RECORDING_FAILURE_INTENT, Code.RECORDING_FAILURE_OUTCOME,
 )  # fmt: skip
+OF_CLOSE = (Code.DONE, Code.RECORDING_FAILURE_OUTCOME)
+OF_REFUSE = (Code.DONE, Code.RECORDING_FAILURE_REFUSAL)
 OF_RESOLVE = (Code.DONE, Code.INVALID_CREDENTIAL, Code.INVALID_REQUEST, Code.RECORDING_FAILURE_RESOLUTION)
 NOTHING_WRITTEN = (
     Code.INVALID_CREDENTIAL, Code.INVALID_REQUEST, Code.OUTCOME_UNRECORDABLE,
@@ -325,20 +327,13 @@ class Positions(Model):
         "close step 3.8", "close step 3.2",
     ))  # fmt: skip
     def after_the_commit_no_code_invites_a_retry(self, before: Self, answer: Told) -> bool:
-        return before.position is not Position.OUTCOME or answer.code in (
-            Code.DONE,
-            Code.RECORDING_FAILURE_OUTCOME,
-        )
+        return before.position is not Position.OUTCOME or answer.code in OF_CLOSE
 
     @invariant(on=respond, source=(
-        "refuse step 3.5", "refuse step 3.6", "refuse step 3.7", "refuse step 3.8",
-        "refuse step 3.2",
+        "refuse step 3.2", "refuse step 3.5", "refuse step 3.6", "refuse step 3.7", "refuse step 3.8",
     ))  # fmt: skip
     def refuse_answers_its_own_codes(self, before: Self, answer: Told) -> bool:
-        return before.position is not Position.REFUSAL or answer.code in (
-            Code.DONE,
-            Code.RECORDING_FAILURE_REFUSAL,
-        )
+        return before.position is not Position.REFUSAL or answer.code in OF_REFUSE
 
     @invariant(on=respond, source=("resolve 3", "resolve 26", "resolve 23", "resolve 2"))
     def resolve_answers_its_own_codes(self, before: Self, answer: Told) -> bool:
@@ -346,21 +341,18 @@ class Positions(Model):
 
     @invariant(on=respond, source=("reconcile step 3.17", "journal fence 4"))
     def the_sweep_leaves_what_did_not_land_for_the_next_run(self, before: Self, answer: Told) -> bool:
-        unlanded = before.arm is Arm.NOT_APPENDED or (
-            before.arm is Arm.LOST and before.found is not Found.RECORD
-        )
+        lost = before.arm is Arm.LOST and before.found is not Found.RECORD
+        unlanded = before.arm is Arm.NOT_APPENDED or lost
         left = before.position is Position.SWEEP and (unlanded or before.found is Found.OUTAGE)
         return (answer.code is Code.NEXT_RUN) == left
 
     @invariant(on=respond, source=("reconcile step 3.20", "close step 3.3"))
     def what_cannot_be_recorded_is_escalated(self, before: Self, answer: Told) -> bool:
-        return (answer.code is Code.OUTCOME_UNRECORDABLE) == (
-            before.position is Position.SWEEP and before.denied()
-        )
+        denied = before.position is Position.SWEEP and before.denied()
+        return (answer.code is Code.OUTCOME_UNRECORDABLE) == denied
 
     @invariant(on=respond, source=(
-        "Primitive policy 21a", "Primitive policy 25", "Primitive policy 28", "resolve 24",
-        "Primitive policy 21",
+        "Primitive policy 21", "Primitive policy 21a", "Primitive policy 25", "resolve 24",
     ))  # fmt: skip
     def a_record_without_its_retention_raises_the_alert(self, before: Self, answer: Told) -> bool:
         return implies(before.unplaced and answer.code is Code.DONE, answer.alert)

@@ -1,4 +1,4 @@
-"""What Read Invocation returns: the latest invocations of an act, their latest closings, and what is left out.
+"""What Read Invocation returns: the latest invocations of an act, their latest closings, and what it omits.
 
 The journal grows by intents and closings, each of which names the closing before it or is its rival; a read
 returns as many as its cap. Left out: the plans of runs, further names, and what is destroyed.
