@@ -235,6 +235,29 @@ def test_a_witness_is_of_one_trail(tmp_path: Path, notes: list[str]) -> None:
         witness.hold(strange)
 
 
+@pytest.mark.parametrize("tail", [1, 200, 600, 4_096])
+def test_the_last_note_is_found_from_the_end(
+    tmp_path: Path, notes: list[str], monkeypatch: pytest.MonkeyPatch, tail: int
+) -> None:
+    # However little is read at first: a part of a note, one of two, or all.
+    monkeypatch.setattr("falsework.runtime.trail.checkpoint.TAIL", tail)
+    path = tmp_path / "witness"
+    witness = FileWitness(path)
+    assert witness.latest() is None
+    for count, note in enumerate(notes, start=1):
+        witness.hold(note)
+        assert witness.latest() == note
+        assert witness.held() == notes[:count]
+    with path.open("ab") as file:
+        file.write(b'"half a note')
+    assert witness.latest() == notes[-1]
+    witness.hold(notes[0])  # held long since
+    assert witness.held() == notes
+    path.write_bytes(b'"half a note')
+    assert witness.latest() is None
+    assert witness.held() == []
+
+
 def test_a_note_that_was_half_written_was_never_held(tmp_path: Path, notes: list[str]) -> None:
     path = tmp_path / "witness"
     witness = FileWitness(path)

@@ -10,9 +10,11 @@ import fcntl
 import hashlib
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from falsework.runtime.store import Failpoint, Row, StoreError, Transaction, boundaries, pass_through
 from falsework.runtime.trail.append import look
@@ -29,6 +31,8 @@ BOUNDARIES = (SIGNED, *boundaries(CHECKPOINT), WITNESSED)
 ORIGIN = "falsework-trail/"
 SIGNER = "falsework/"
 PAGE = 10_000
+TAIL = 4_096
+"""How much of a witness's file is read to find its last note: more than any note takes."""
 
 LINKS = "SELECT seq, link FROM journal WHERE seq > ? ORDER BY seq LIMIT ?"
 LATEST_NOTE = "SELECT size, seq, frontier, note FROM checkpoint ORDER BY size DESC LIMIT 1"
@@ -114,6 +118,10 @@ class Witness(Protocol):
         """The note is held, durably; `RolledBack` where it contradicts one that is held."""
         ...
 
+    def latest(self) -> str | None:
+        """The last note that is held; None where there is none."""
+        ...
+
     def held(self) -> list[str]:
         """Every note that is held, in the order in which they came."""
         ...
@@ -131,49 +139,83 @@ class FileWitness:
         try:
             with self.path.open("a+b") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
-                file.seek(0)
-                content = file.read()
-                held = self._read(content)
-                if note in held:
+                last, end = self._last(file)
+                if note == last:
                     return
-                if held:
-                    _refuse_a_contradiction(read_note(held[-1]).checkpoint, fresh)
-                file.truncate(self._whole(content))
+                if last is not None:
+                    before = read_note(last).checkpoint
+                    if fresh.size < before.size and note in self._all(file):
+                        return
+                    _refuse_a_contradiction(before, fresh)
+                file.truncate(end)  # a note that was half written was never acknowledged
                 file.write(json.dumps(note).encode() + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
-            if not content:  # the file is new, and so is its name
+            if last is None:  # the file is new, and so is its name
                 _flush_folder(self.path.parent)
         except OSError as error:
             raise TrailError(f"{self.path}: cannot hold a checkpoint ({error}): make it writable") from error
 
+    def latest(self) -> str | None:
+        """The last note of the file, found from its end however long it is; None where there is none."""
+        with self._opened() as file:
+            return None if file is None else self._last(file)[0]
+
     def held(self) -> list[str]:
         """The notes of the file; none where there is no file yet."""
+        with self._opened() as file:
+            return [] if file is None else self._all(file)
+
+    @contextmanager
+    def _opened(self) -> Iterator[BinaryIO | None]:
+        """The file, open to be read; None where there is none yet."""
         try:
-            return self._read(self.path.read_bytes())
+            with self.path.open("rb") as file:
+                yield file
         except FileNotFoundError:
-            return []
+            yield None
         except OSError as error:
             raise TrailError(f"{self.path}: cannot be read ({error}): make it readable") from error
 
-    @staticmethod
-    def _whole(content: bytes) -> int:
-        """How much of the content is whole lines: the rest is a note that was never acknowledged."""
-        return content.rfind(b"\n") + 1
+    def _last(self, file: BinaryIO) -> tuple[str | None, int]:
+        """The last note, and where the whole lines end."""
+        start = max(file.seek(0, os.SEEK_END) - TAIL, 0)
+        file.seek(start)
+        tail = file.read()
+        if start and tail.count(b"\n") < 2:  # the last line may have lost its beginning
+            start = file.seek(0)
+            tail = file.read()
+        whole = tail.rfind(b"\n") + 1
+        if not whole:
+            return None, 0
+        note = _note_of(tail[:whole].splitlines()[-1])
+        return (self._all(file)[-1] if isinstance(note, ValueError) else note), start + whole
 
-    def _read(self, content: bytes) -> list[str]:
-        """The notes of the content."""
+    def _all(self, file: BinaryIO) -> list[str]:
+        """Every note of the file; a line that is none is named by its number."""
+        file.seek(0)
+        content = file.read()
         notes = []
-        for number, line in enumerate(content[: self._whole(content)].splitlines(), start=1):
-            try:
-                note = json.loads(line)
-                read_note(note)
-            except (ValueError, AttributeError) as error:
+        for number, line in enumerate(content[: content.rfind(b"\n") + 1].splitlines(), start=1):
+            note = _note_of(line)
+            if isinstance(note, ValueError):
                 raise TrailError(
-                    f"{self.path}:{number}: is no checkpoint ({error}): restore the witness's file"
-                ) from None
+                    f"{self.path}:{number}: is no checkpoint ({note}): restore the witness's file"
+                )
             notes.append(note)
         return notes
+
+
+def _note_of(line: bytes) -> str | ValueError:
+    """The note of a line of the file, or why it is none."""
+    try:
+        note = json.loads(line)
+        if not isinstance(note, str):
+            return ValueError(f"it is {note!r}, where a text was expected")
+        read_note(note)
+    except ValueError as error:
+        return error
+    return note
 
 
 def _flush_folder(folder: Path) -> None:
@@ -202,10 +244,10 @@ def _refuse_a_contradiction(held: Checkpoint, fresh: Checkpoint) -> None:
 
 def refuse_a_rollback(trail: AuditTrail, witness: Witness) -> None:
     """The journal still has the last record that was witnessed; a quick look, for every start."""
-    held = witness.held()
-    if not held:
+    note = witness.latest()
+    if note is None:
         return
-    last = read_note(held[-1]).checkpoint
+    last = read_note(note).checkpoint
     with trail.store.snapshot() as snapshot:
         rows = snapshot.execute("SELECT link FROM journal WHERE seq = ?", (last.sequence_number,))
     if last.trail_id != trail.trail_id or rows != [(last.link,)]:
