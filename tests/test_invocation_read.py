@@ -219,7 +219,8 @@ def test_the_mark_passes_a_number_only_once_the_settle_bound_has(
     )
     gapped = Gapped(world.audit, number)
     figures = world.deployment.figures
-    indexes = Indexes(gapped, world.deployment.kinds, figures, world.clock, in_order=False)  # type: ignore[arg-type]
+    kinds = world.deployment.kinds
+    indexes = Indexes(gapped, kinds, figures, world.clock, in_order=False)  # type: ignore[arg-type]
     world.passes(seconds - 0.000001)
     assert isinstance(indexes.refresh(), list)
     gapped.hidden = None

@@ -24,7 +24,6 @@ from falsework.runtime.invocation.answers import (
 )
 from falsework.runtime.invocation.figures import Fence, Kind
 from falsework.runtime.invocation.findings import Condition
-from falsework.runtime.store import StoreFailed
 from invocation_world import DATA, JOURNAL_FENCE, KEY, KIND, OUTCOME, SECOND, World, deployment_with
 
 FENCED = {"commit_fence": Fence("deadline parameter")}
@@ -303,7 +302,13 @@ def test_a_store_that_cannot_be_read_says_nothing(world: World, says: object) ->
 
 @pytest.mark.parametrize(
     "says",
-    [None, Committed(7, {}), Committed(OUTCOME, None), Undecidable((1, 2)), Undecidable(("",))],  # type: ignore[arg-type]
+    [
+        None,
+        Committed(7, {}),  # type: ignore[arg-type]
+        Committed(OUTCOME, None),  # type: ignore[arg-type]
+        Undecidable((1, 2)),  # type: ignore[arg-type]
+        Undecidable(("",)),
+    ],
 )
 def test_what_is_no_answer_is_told_of_and_closes_nothing(world: World, says: object) -> None:
     world.opened()
@@ -311,20 +316,6 @@ def test_what_is_no_answer_is_told_of_and_closes_nothing(world: World, says: obj
     world.says = says
     assert counted(world.instance.reconcile()) == {"examined": 1, "skipped": 1}
     assert (world.bell.rung, world.refs()) == (["probe misunderstood"], ["intended"])
-
-
-def test_two_outages_are_two_spans(world: World) -> None:
-    """findings 10, 11: no finding spans the healthy gap."""
-    instants: list[int] = []
-    for number, says in enumerate((StoreUnavailable("a"), NotCommitted(), StoreUnavailable("b"))):
-        world.opened(key=f"act-{number}")
-        world.passes(40)
-        world.says = says
-        world.instance.reconcile()
-        instants.append(world.clock.now())
-    first, second = world.instance.findings()
-    assert (first.first_seen, first.last_seen, first.closed_at) == (instants[0], instants[0], instants[1])
-    assert (second.first_seen, second.last_seen, second.closed_at) == (instants[2], instants[2], None)
 
 
 def test_without_a_datum_nothing_is_proved_committed(worlds: list[World]) -> None:
@@ -454,78 +445,7 @@ def test_a_fenced_out_closing_is_skipped_and_stays_open(worlds: list[World]) -> 
     assert world.refs() == ["intended"]
 
 
-# Step 5: what a person must see.
-
-
-@pytest.mark.parametrize("seconds, at_risk", [(267.999999, False), (268, True)])
-def test_what_is_still_owed_is_at_risk_from_the_threshold_on(
-    world: World, seconds: float, at_risk: bool
-) -> None:
-    act = world.opened()
-    world.passes(seconds)
-    world.says = StoreUnavailable("down")
-    world.instance.reconcile()
-    expected = [("store-unavailable", None)]
-    assert sorted(told(world)) == sorted(
-        [*expected, ("closure-at-risk", act.invocation_id)] if at_risk else expected
-    )
-
-
-def test_two_closings_are_told_of_whatever_the_fence(world: World) -> None:
-    """reconcile step 5.2, 5.4, Which closing stands 11: the second lands in a later delta than the first."""
-    act = world.opened()
-    world.passes(40)
-    world.commits()
-    world.instance.reconcile()
-    world.instance.reconcile()
-    assert told(world) == []
-    data: trail.Data = {
-        "invocation_id": act.invocation_id,
-        "intent_event_id": act.intent_event_id,
-        "kind": KIND,
-        "act_key": KEY,
-    }
-    world.audit.record_action(OUTCOME, "dana", world.credentials["dana"], data)
-    world.instance.reconcile()
-    assert told(world) == [("binding duplicate", act.invocation_id)]
-
-
-def test_two_open_intents_are_told_of_where_a_sweep_would_close_the_first(worlds: list[World]) -> None:
-    """reconcile step 5.3, Which closing stands 10: a late intent beside another."""
-    for changes, expected in (({}, ["binding duplicate"]), ({"service_identity": None}, [])):
-        world = made(worlds, **changes)
-        first = world.opened()
-        data = {**DATA, "invocation_id": "inv-77", "kind": KIND, "act_key": KEY}
-        world.audit.record_action("ledger.intended", "erin", world.credentials["erin"], data)
-        world.instance.reconcile()
-        assert [found for found, _ in told(world)] == expected
-        report = world.instance.read_invocation(KIND, KEY)
-        assert report.binding_duplicate is bool(expected)  # type: ignore[union-attr]
-        assert first.invocation_id == "inv-1"
-
-
-def test_a_register_that_cannot_be_written_stops_no_run(world: World) -> None:
-    """findings 3: what was seen is held, and written with the next run that can."""
-    world.opened()
-    world.passes(40)
-    seen = world.clock.now()
-    world.says = StoreUnavailable("down")
-    register = world.instance.parties.register
-    whole = register.store
-
-    class Away:
-        def transaction(self, name: str) -> object:
-            raise StoreFailed("down")
-
-    register.store = Away()  # type: ignore[assignment]
-    assert counted(world.instance.reconcile()) == {"examined": 1, "skipped": 1}
-    assert world.bell.rung == ["findings held"]
-    register.store = whole
-    assert world.instance.findings() == ()
-    world.passes(60)
-    world.instance.reconcile()
-    (outage,) = world.instance.findings()
-    assert (outage.first_seen, outage.last_seen) == (seen, world.clock.now())
+# One run at a time, and its own writes.
 
 
 def test_no_run_begins_beside_another(world: World) -> None:

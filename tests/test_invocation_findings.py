@@ -1,0 +1,135 @@
+"""What a run of the sweep tells a person: what is at risk, what is doubled, and how long an outage lasted.
+
+Expected values are the text's rules, named at each test; times are the walkthrough's: what is owed is at risk
+from 600 - 2×135 - 60 - 2 = 268 s on.
+"""
+
+import dataclasses
+from collections.abc import Iterator
+
+import pytest
+
+from falsework.runtime import trail
+from falsework.runtime.invocation.answers import (
+    NotCommitted,
+    StoreUnavailable,
+    Tally,
+)
+from falsework.runtime.store import StoreFailed
+from invocation_world import DATA, KEY, KIND, OUTCOME, World, deployment_with
+
+
+@pytest.fixture
+def worlds() -> Iterator[list[World]]:
+    made: list[World] = []
+    yield made
+    for one in made:
+        one.end()
+
+
+@pytest.fixture
+def world(worlds: list[World]) -> World:
+    worlds.append(World())
+    return worlds[0]
+
+
+def made(worlds: list[World], **changes: object) -> World:
+    worlds.append(World(deployment_with(**changes)))
+    return worlds[-1]
+
+
+def counted(answer: object) -> dict[str, int]:
+    """The tally without its zeros."""
+    assert isinstance(answer, Tally), answer
+    assert answer.accounted == answer.examined  # the partition
+    counts = dataclasses.asdict(answer)
+    return {name: count for name, count in counts.items() if count and name != "run_id"}
+
+
+def told(world: World) -> list[tuple[str, str | None]]:
+    return [(found.finding.value, found.invocation_id) for found in world.instance.findings()]
+
+
+def test_two_outages_are_two_spans(world: World) -> None:
+    """findings 10, 11: no finding spans the healthy gap."""
+    instants: list[int] = []
+    for number, says in enumerate((StoreUnavailable("a"), NotCommitted(), StoreUnavailable("b"))):
+        world.opened(key=f"act-{number}")
+        world.passes(40)
+        world.says = says
+        world.instance.reconcile()
+        instants.append(world.clock.now())
+    first, second = world.instance.findings()
+    assert (first.first_seen, first.last_seen, first.closed_at) == (instants[0], instants[0], instants[1])
+    assert (second.first_seen, second.last_seen, second.closed_at) == (instants[2], instants[2], None)
+
+
+@pytest.mark.parametrize("seconds, at_risk", [(267.999999, False), (268, True)])
+def test_what_is_still_owed_is_at_risk_from_the_threshold_on(
+    world: World, seconds: float, at_risk: bool
+) -> None:
+    act = world.opened()
+    world.passes(seconds)
+    world.says = StoreUnavailable("down")
+    world.instance.reconcile()
+    expected = [("store-unavailable", None)]
+    assert sorted(told(world)) == sorted(
+        [*expected, ("closure-at-risk", act.invocation_id)] if at_risk else expected
+    )
+
+
+def test_two_closings_are_told_of_whatever_the_fence(world: World) -> None:
+    """reconcile step 5.2, 5.4, Which closing stands 11: the second lands in a later delta than the first."""
+    act = world.opened()
+    world.passes(40)
+    world.commits()
+    world.instance.reconcile()
+    world.instance.reconcile()
+    assert told(world) == []
+    data: trail.Data = {
+        "invocation_id": act.invocation_id,
+        "intent_event_id": act.intent_event_id,
+        "kind": KIND,
+        "act_key": KEY,
+    }
+    world.audit.record_action(OUTCOME, "dana", world.credentials["dana"], data)
+    world.instance.reconcile()
+    assert told(world) == [("binding duplicate", act.invocation_id)]
+
+
+def test_two_open_intents_are_told_of_where_a_sweep_would_close_the_first(worlds: list[World]) -> None:
+    """reconcile step 5.3, Which closing stands 10: a late intent beside another."""
+    for changes, expected in (({}, ["binding duplicate"]), ({"service_identity": None}, [])):
+        world = made(worlds, **changes)
+        first = world.opened()
+        data = {**DATA, "invocation_id": "inv-77", "kind": KIND, "act_key": KEY}
+        world.audit.record_action("ledger.intended", "erin", world.credentials["erin"], data)
+        world.instance.reconcile()
+        assert [found for found, _ in told(world)] == expected
+        report = world.instance.read_invocation(KIND, KEY)
+        assert report.binding_duplicate is bool(expected)  # type: ignore[union-attr]
+        assert first.invocation_id == "inv-1"
+
+
+def test_a_register_that_cannot_be_written_stops_no_run(world: World) -> None:
+    """findings 3: what was seen is held, and written with the next run that can."""
+    world.opened()
+    world.passes(40)
+    seen = world.clock.now()
+    world.says = StoreUnavailable("down")
+    register = world.instance.parties.register
+    whole = register.store
+
+    class Away:
+        def transaction(self, name: str) -> object:
+            raise StoreFailed("down")
+
+    register.store = Away()  # type: ignore[assignment]
+    assert counted(world.instance.reconcile()) == {"examined": 1, "skipped": 1}
+    assert world.bell.rung == ["findings held"]
+    register.store = whole
+    assert world.instance.findings() == ()
+    world.passes(60)
+    world.instance.reconcile()
+    (outage,) = world.instance.findings()
+    assert (outage.first_seen, outage.last_seen) == (seen, world.clock.now())
