@@ -4,6 +4,7 @@ Expected values are the text's rules, named at each test; times are the walkthro
 32 s on.
 """
 
+import itertools
 from collections.abc import Iterator
 
 import pytest
@@ -360,6 +361,37 @@ def test_what_no_other_names_stands(closings: list[Closing], stands: str | None,
     found = standing(closings)
     assert (None if found is None else found.event_id) == stands
     assert duplicated(closings) is rivals
+
+
+def reachable(closings: list[Closing], first: Closing) -> set[str]:
+    """The closing and whatever it supersedes, and that supersedes, and so on."""
+    by_name = {found.event_id: found for found in closings}
+    reached: set[str] = set()
+    left = [first.event_id]
+    while left:
+        name = left.pop()
+        if name not in reached:
+            reached.add(name)
+            left += by_name[name].supersedes
+    return reached
+
+
+def test_names_are_read_transitively_whatever_they_are() -> None:
+    """Which closing stands 5: the standing closing and all that it reaches are one; what else there is rivals it.
+
+    All 64 ways in which four closings may name earlier ones, against the reachable set.
+    """
+    pairs = list(itertools.combinations("abcd", 2))
+    for chosen in itertools.product((False, True), repeat=len(pairs)):
+        names = {pair for pair, is_named in zip(pairs, chosen, strict=True) if is_named}
+        closings = [
+            closing(later, number, E, *(earlier for earlier in "abcd" if (earlier, later) in names))
+            for number, later in enumerate("abcd", 1)
+        ]
+        stands = standing(closings)
+        assert stands is not None
+        assert not any(earlier == stands.event_id for earlier, _ in names)
+        assert duplicated(closings) is (reachable(closings, stands) != set("abcd"))
 
 
 @pytest.mark.parametrize(
