@@ -377,7 +377,7 @@ def reachable(closings: list[Closing], first: Closing) -> set[str]:
 
 
 def test_names_are_read_transitively_whatever_they_are() -> None:
-    """Which closing stands 5: the standing closing and all that it reaches are one; what else there is rivals it.
+    """Which closing stands 5: the standing closing and all that it reaches are one; all else rivals it.
 
     All 64 ways in which four closings may name earlier ones, against the reachable set.
     """
