@@ -14,15 +14,15 @@ import pytest
 
 import invocation_world as world_of
 from falsework.runtime.invocation import journal
-from falsework.runtime.invocation.answers import NotCommitted, StoreUnavailable
+from falsework.runtime.invocation.answers import NotCommitted, Position, RecordingFailure, StoreUnavailable
 from falsework.runtime.invocation.closing import Sweep
+from falsework.runtime.invocation.figures import Fence
 from falsework.runtime.invocation.instance import StartRefused
 from falsework.runtime.subjects.lease import in_memory
-from invocation_world import SECOND, World
+from invocation_world import DATA, KEY, KIND, SECOND, World, deployment_with
 from reliability.schedules import (
     WORLDS,
     CalmWorld,
-    CrampedWorld,
     HardWorld,
     LateConstituent,
     problems,
@@ -106,8 +106,8 @@ def test_a_seed_is_one_story(folder: Path, world: type[HardWorld]) -> None:
         stories.append(told(run))
         run.store.close()
     assert stories[0] == stories[1]
-    assert "caller 0   write lands late" in stories[0]
-    assert "act 3: its caller was told recording-failure(outcome)" in stories[0]
+    assert "its caller was told" in stories[0]
+    assert "journal    ledger.intended" in stories[0]
 
 
 # What these schedules have found, each by its seed.
@@ -127,24 +127,27 @@ def test_a_lost_reply_is_awaited_from_the_answer_and_not_from_the_gate() -> None
 
 
 def test_a_headroom_of_one_allowance_lets_a_lagging_node_write_nothing(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Seed 178: safe and not live, for all closings are fenced out; such figures are refused at the start.
+    """Safe and not live, for every write was fenced out; such figures are refused at the start.
 
     A write's terminus is an allowance early, and the journal's clock may be another ahead: a bound of 3 s
     less 2 s and 2 s leaves nothing for a write of 1 s.
     """
-    roomy = simulated(178, folder, HardWorld)
-    assert problems(roomy) == []
-    roomy.store.close()
-    founded = folder / "cramped.db"
+    figures = {"clock_offset_allowance": 2 * SECOND, "journal_write_bound": 3 * SECOND}
+    fenced = deployment_with(journal_fence=Fence("deadline"), record_action_bound=SECOND, **figures)
     with pytest.raises(StartRefused, match="headroom repaired"):
-        CrampedWorld(178, founded, folder / "template.db").node("any")
+        World(fenced)
     monkeypatch.setattr("falsework.runtime.invocation.instance.failing", lambda _: ())
-    cramped = simulated(178, folder, CrampedWorld)
-    assert problems(cramped) == ["inv2-4 is not accounted for"]
-    assert cramped.scheduler.fired["write fenced out"] > 10
-    cramped.store.close()
+    world = World(fenced)
+    try:
+        lagging = world.node(offset=-2 * SECOND)
+        answer = lagging.open(KIND, KEY, "dana", world.credentials["dana"], DATA)
+        assert isinstance(answer, RecordingFailure)
+        assert answer.position is Position.INTENT
+        assert world.journal() == []
+    finally:
+        world.end()
 
 
 # What they would find: each is one decision of the runtime, undone.

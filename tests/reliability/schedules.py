@@ -7,7 +7,7 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -25,12 +25,6 @@ LATEST_ACT = 90 * SECOND
 
 LATEST_WRITE = 2 * SECOND
 """Less than a write's bound: how long after it was given up a record may still land."""
-
-ROOM = (6 * SECOND, 16 * SECOND)
-"""A write's bound and a closure's latency.
-
-The bound has more than two allowances over a write of 1 s: for its terminus, and a journal's clock ahead.
-"""
 
 
 class Chronicle(Scheduler):
@@ -121,13 +115,8 @@ class HardWorld(Simulation):
         LateJournal,
     )
 
-    room: ClassVar[tuple[int, int]] = ROOM
-
     def __init__(self, seed: int, path: Path, founded: Path, plan: Plan | None = None) -> None:
         super().__init__(seed, path, founded, plan)
-        bound, latency = self.room
-        figures = replace(self.deployment.figures, journal_write_bound=bound, closure_latency=latency)
-        self.deployment = replace(self.deployment, figures=figures)
         self.letters: list[Letter] = []
         self.calm_since = 0
 
@@ -171,12 +160,6 @@ class HardWorld(Simulation):
     def run(self) -> None:
         self.scheduler.add("post", self.delivers)
         super().run()
-
-
-class CrampedWorld(HardWorld):
-    """One allowance of headroom, as the text asks: a node whose clock lags the journal's writes nothing."""
-
-    room: ClassVar[tuple[int, int]] = (3 * SECOND, 12 * SECOND)
 
 
 class CalmWorld(HardWorld):
