@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import apsw
+
 from command_line import falsework
 from deployment_world import written
 
@@ -107,6 +109,22 @@ def copied(site: Site, folder: Path) -> Site:
     """The same deployment in another folder."""
     shutil.copytree(site.folder, folder)
     return Site(folder)
+
+
+def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Every table of a database with all its rows, but for leases, which end by themselves."""
+    connection = apsw.Connection(str(path))
+    try:
+        names = [
+            name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+        ]
+        return {
+            name: list(connection.execute(f'SELECT * FROM "{name}" ORDER BY 1'))
+            for name in names
+            if name != "lease"
+        }
+    finally:
+        connection.close()
 
 
 Break = Callable[[Site], object]

@@ -25,6 +25,7 @@ from bad_input_site import (
     Site,
     copied,
     founded,
+    rows,
     same_everywhere,
 )
 from command_line import falsework
@@ -309,22 +310,6 @@ def test_a_number_of_runs_is_one_or_more(runs: str, site: Site) -> None:
     said = falsework("sweep", "ledger.yaml", "--every-cadence", f"--runs={runs}")
     assert (said.code, said.out) == (2, "")
     assert f"'{runs}' is no number of runs: write 1 or more" in said.err
-
-
-def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
-    """Every table of a database with all its rows, but for leases, which end by themselves."""
-    connection = apsw.Connection(str(path))
-    try:
-        names = [
-            name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
-        ]
-        return {
-            name: list(connection.execute(f'SELECT * FROM "{name}" ORDER BY 1'))
-            for name in names
-            if name != "lease"
-        }
-    finally:
-        connection.close()
 
 
 # Disks.

@@ -12,7 +12,7 @@ from falsework.runtime.invocation.figures import Deployment
 from falsework.runtime.invocation.host import Host, hosted
 from falsework.runtime.invocation.instance import StartRefused
 from falsework.runtime.invocation.located import DeploymentError
-from falsework.runtime.store import StoreError
+from falsework.runtime.store import StoreBusy, StoreError, StoreFailed, StoreUnknown
 from falsework.runtime.trail.journal import TrailError
 
 OK = 0
@@ -38,7 +38,8 @@ def with_deployment(path: Path, does: Callable[[Deployment], int]) -> int:
     try:
         return does(read_deployment(path))
     except MISTAKES as problem:
-        sys.stderr.write(f"falsework: {problem}\n")
+        during = isinstance(problem, StoreBusy | StoreFailed | StoreUnknown)  # these name no place
+        sys.stderr.write(f"falsework: {f'{path}: its store: ' if during else ''}{problem}\n")
         return BAD_INPUT
 
 

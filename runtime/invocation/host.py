@@ -46,7 +46,7 @@ def opened_store(deployment: Deployment, clock: Clock | None = None, *, create: 
         raise StartRefused(
             f"{deployment.path}: a postgresql store needs psycopg ({problem}): install falsework[postgres]"
         ) from problem
-    return PostgresStore(url, write_bound_ms=bound_ms)
+    return PostgresStore(url, write_bound_ms=bound_ms, create=create)
 
 
 def caps_of(deployment: Deployment) -> Caps:

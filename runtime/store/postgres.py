@@ -237,6 +237,7 @@ class PostgresStore(SharedStore):
         write_bound_ms: int = 3_000,
         failpoint: Failpoint = pass_through,
         clock: Clock | None = None,
+        create: bool = True,
     ) -> None:
         if write_bound_ms < 2:
             raise StoreRefused(f"the write bound is {write_bound_ms} ms: write 2 or more")
@@ -251,7 +252,7 @@ class PostgresStore(SharedStore):
         self.server = Server(dsn, schema, write_bound_ms, clock)
         writer = PostgresConnection(self.server, writes=True)
         try:
-            _own(writer.raw, self.server)
+            _own(writer.raw, self.server, create=create)
         except BaseException:
             writer.close()
             raise
@@ -324,12 +325,14 @@ def _refuse_what_loses_writes(server: Server, settings: tuple[object, ...] | Non
             raise StoreRefused(f"{server.name}: {found}: {remedy}")
 
 
-def _own(raw: Raw, server: Server) -> None:
+def _own(raw: Raw, server: Server, *, create: bool) -> None:
     """The schema is ours and has the newest tables, made in one transaction of whatever was there."""
     try:
         with raw.transaction():
             raw.execute("SELECT pg_advisory_xact_lock(%s)", (server.lock,))
             version = _found_version(raw, server)
+            if version == 0 and not create:
+                raise StoreRefused(f"{server.name}: is not there: found it first, with falsework found")
             if version == 0:
                 raw.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(server.schema)))
                 raw.execute("CREATE TABLE store (application BIGINT NOT NULL, version BIGINT NOT NULL)")

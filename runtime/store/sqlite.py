@@ -126,8 +126,9 @@ class SqliteConnection:
         return self._clock.now()
 
     def close(self) -> None:
-        """The connection is closed."""
-        self.raw.close()
+        """The connection is closed, be its disk full: what is durable was flushed by its commit."""
+        with suppress(apsw.Error):
+            self.raw.close()
         if self._turn is not None:
             self._turn.close()
             self._turn = None
