@@ -4,6 +4,7 @@ The journal, the leases and the protocol are the real ones, on a real SQLite fil
 world: who runs when, what dies or sleeps, which reply is lost, what is away, by how much clocks differ.
 """
 
+import functools
 import itertools
 import shutil
 from collections.abc import Mapping
@@ -370,9 +371,9 @@ class Simulation:
     def run(self) -> None:
         """Everybody is done, and the sweep has had its time in the calm."""
         for number in range(self.plan.callers):
-            self.scheduler.add(f"caller {number}", lambda number=number: self.caller(number))  # type: ignore[misc]
+            self.scheduler.add(f"caller {number}", functools.partial(self.caller, number))
         for number in range(2):
-            self.scheduler.add(f"sweep {number}", lambda number=number: self.sweeper(number))  # type: ignore[misc]
+            self.scheduler.add(f"sweep {number}", functools.partial(self.sweeper, number))
         self.scheduler.add("operator", self.operator)
         self.scheduler.add("weather", self.weather)
         self.scheduler.run()
