@@ -64,6 +64,7 @@ class Opening(Model):
     alive: Map[Invocation, bool] = Map(False)  # the invocation may still commit
     committed: Map[Invocation, bool] = Map(False)
     surfaced: Map[Invocation, bool] = Map(False)  # on the compliance surface, for an operator to close
+    kept: bool = False  # a call that was refused still has the section
     flawed: bool = False  # some intent was issued for a call that should have been refused
 
     @initial
@@ -130,6 +131,10 @@ class Opening(Model):
             return Opened(code=Code.ACT_LANDED, names=landed)
         return Opened(code=Code.ISSUED)
 
+    def keeps(self, code: Code) -> bool:
+        """Whether a call that took the section and was refused goes without releasing it."""
+        return False
+
     def duplicate(self) -> bool:
         return self.service and count(self.is_open(invocation) for invocation in range(self.INVOCATIONS)) > 1
 
@@ -156,6 +161,7 @@ class Opening(Model):
     def open_act(self, invocation: Invocation, call: Call) -> Opened:
         require(self.stage[invocation] is Stage.NONE)
         answer = self.answer(call)
+        self.kept = self.keeps(answer.code)
         if answer.code not in (Code.INVALID_REQUEST, Code.SECTION_UNAVAILABLE):
             self.enter(invocation)
         if answer.code is Code.ISSUED:
@@ -241,6 +247,13 @@ class Opening(Model):
     def an_act_that_cannot_be_repeated_happens_once(self) -> bool:
         """Under the fence: a late intent of a dead Open is nobody's act."""
         return self.repeatable or count(committed for committed in self.committed.values()) <= 1
+
+    @invariant(source=(
+        "open step 3.4", "open step 3.6", "open step 3.9b", "open step 3.11", "open step 3.13a",
+        "open step 4.2a",
+    ))  # fmt: skip
+    def who_is_refused_lets_the_section_go(self) -> bool:
+        return not self.kept
 
     # What is true of Open.
 

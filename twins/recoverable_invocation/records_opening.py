@@ -210,3 +210,11 @@ class OperatorDoesNotProbe(Opening):
         require(self.is_open(invocation) or self.stage[invocation] is Stage.ESCALATED)
         self.stage[invocation] = Stage.ABANDONED
         self.alive[invocation] = False
+
+
+@twin(breaks={Opening.who_is_refused_lets_the_section_go: 1})
+class SectionKeptThroughAnOutage(Opening):
+    """The read fails, the call returns, and the key is held until its lease ends."""
+
+    def keeps(self, code: Code) -> bool:
+        return code is Code.JOURNAL_UNAVAILABLE
