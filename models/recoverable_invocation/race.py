@@ -15,6 +15,10 @@ class Race(Letters):
         return self.at[Who.INVOCATION] is At.DONE and self.commit is Commit.IN_FLIGHT
 
     @reachable
+    def another_is_let_in_before_the_intent(self) -> bool:
+        return self.at[Who.ANOTHER] is At.OPEN
+
+    @reachable
     def a_dead_writer_has_a_write_in_flight(self) -> bool:
         return self.in_flight[Who.GHOST] is not None
 

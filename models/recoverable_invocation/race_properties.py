@@ -3,11 +3,12 @@
 from typing import Self
 
 from falsework.language import count, implies, invariant
+from falsework.models.recoverable_invocation.race_bookkeeping import Bookkeeping
 from falsework.models.recoverable_invocation.race_world import World
 from falsework.models.recoverable_invocation.vocabulary import Answer, At, Author, Commit, Kind, Probe, Who
 
 
-class Properties(World):
+class Properties(Bookkeeping):
     """The invariants of Race."""
 
     # Authentication precedes commitment.
@@ -157,7 +158,8 @@ class Properties(World):
         )
 
     @invariant(
-        on=World.resolve_reads, source=("resolve 9", "resolve 10", "resolve 17", "resolve 18", "resolve 27")
+        on=World.resolve_reads,
+        source=("resolve 9", "resolve 10", "resolve 17", "resolve 18", "resolve 27"),
     )
     def a_resolution_is_refused_for_what_the_records_say(self, before: Self, answer: Answer) -> bool:
         accounted = self.sees(Kind.OUTCOME) or self.sees(Kind.REFUSED)
@@ -180,25 +182,25 @@ class Properties(World):
             for who, at in self.at.items()
         )
 
-    def may_have_passed(self, who: Who, answer: Answer, before: Self) -> bool:
-        enough = before.remaining(who) >= self.WRITE_BOUND
-        return not self.GATE or answer is not Answer.PROCEED or enough
+    def is_gated(self, who: Who, answer: Answer, before: Self) -> bool:
+        """Who has time for a write passes, and nobody else does."""
+        return not self.GATE or (answer is Answer.PROCEED) == (before.remaining(who) >= self.WRITE_BOUND)
 
     @invariant(on=World.open_gates, source=("open step 4.1", "journal write bound 1"))
-    def no_intent_passes_the_gate_too_late(self, before: Self, answer: Answer) -> bool:
-        return self.may_have_passed(Who.INVOCATION, answer, before)
+    def open_passes_its_gate_in_time(self, before: Self, answer: Answer) -> bool:
+        return self.is_gated(Who.INVOCATION, answer, before)
 
     @invariant(on=World.close_gates, source=("retry terminus 2", "close step 3.5"))
-    def nothing_closes_through_the_gate_too_late(self, before: Self, answer: Answer) -> bool:
-        return self.may_have_passed(Who.INVOCATION, answer, before)
+    def close_passes_its_gate_in_time(self, before: Self, answer: Answer) -> bool:
+        return self.is_gated(Who.INVOCATION, answer, before)
 
     @invariant(on=World.run_gates, source="reconcile step 2.7")
-    def no_run_passes_the_gate_too_late(self, before: Self, run: Who, answer: Answer) -> bool:
-        return self.may_have_passed(run, answer, before)
+    def a_run_passes_its_gate_in_time(self, before: Self, run: Who, answer: Answer) -> bool:
+        return self.SWEEP_READS_LATE or self.is_gated(run, answer, before)
 
     @invariant(on=World.resolve_gates, source="resolve 7")
-    def no_resolution_passes_the_gate_too_late(self, before: Self, answer: Answer) -> bool:
-        return self.may_have_passed(Who.OPERATOR, answer, before)
+    def an_operator_passes_its_gate_in_time(self, before: Self, answer: Answer) -> bool:
+        return self.is_gated(Who.OPERATOR, answer, before)
 
     # A second Open.
 

@@ -4,9 +4,9 @@ from falsework.language import twin
 from falsework.models.recoverable_invocation import race_limits, race_sentences
 from falsework.models.recoverable_invocation.race import FencelessStore, OneCall, Race, ReportOnly, Unattended
 from falsework.models.recoverable_invocation.vocabulary import Who
-from falsework.twins.recoverable_invocation import race_rules
+from falsework.twins.recoverable_invocation import race_rules, race_steps
 
-__all__ = ["race_limits", "race_rules", "race_sentences"]
+__all__ = ["race_limits", "race_rules", "race_sentences", "race_steps"]
 
 
 @twin(

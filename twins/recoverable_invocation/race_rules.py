@@ -22,12 +22,16 @@ from falsework.models.recoverable_invocation.vocabulary import Answer, Arm, At, 
     within=Unattended,
 )
 class OpenInTheBackground(Race):
-    """The intent is handed to a queue, and the act is done before the journal has it."""
+    """Open hands the intent to a queue and returns, and the act is done before the journal has it."""
 
-    def open_issues(self) -> None:
-        require(self.at[Who.INVOCATION] is At.GATED and self.decided[Who.INVOCATION] is None)
-        self.send(Who.INVOCATION, Kind.INTENT, None)
-        self.reply[Who.INVOCATION] = Reply.LANDED
+    def open_returns(self) -> Answer:
+        require(self.at[Who.INVOCATION] is At.ISSUED and self.decided[Who.INVOCATION] is None)
+        if self.reply[Who.INVOCATION] is Reply.NOT_LANDED:
+            self.ends()
+            return Answer.RECORDING_FAILURE_INTENT
+        self.reply[Who.INVOCATION] = None
+        self.at[Who.INVOCATION] = At.OPEN
+        return Answer.OPENED
 
 
 @twin(
@@ -86,10 +90,10 @@ class CloseThatTrustsItsCall(Race):
 
 @twin(
     breaks={
-        Race.no_intent_passes_the_gate_too_late: 5,
-        Race.nothing_closes_through_the_gate_too_late: 11,
-        Race.no_run_passes_the_gate_too_late: 15,
-        Race.no_resolution_passes_the_gate_too_late: 14,
+        Race.open_passes_its_gate_in_time: 5,
+        Race.close_passes_its_gate_in_time: 11,
+        Race.a_run_passes_its_gate_in_time: 15,
+        Race.an_operator_passes_its_gate_in_time: 14,
     },
     within=OneCall,
 )
