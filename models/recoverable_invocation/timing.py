@@ -23,6 +23,7 @@ class Timing(StartFigures):
 
     WINDOW_SUM: ClassVar[Said] = Said.REPAIRED
     RETENTION: ClassVar[Said] = Said.REPAIRED
+    LEASE: ClassVar[Said] = Said.REPAIRED
     THRESHOLD: ClassVar[Said] = Said.REPAIRED
 
     # --- closing inside the window
@@ -157,11 +158,13 @@ class Timing(StartFigures):
         commit: Annotated[int, Upto("COMMIT_ROUND_TRIP")],
         second_read: Annotated[int, Upto("READ_BOUND")],
         outcome: Annotated[int, Upto("JOURNAL_WRITE_BOUND")],
+        judge_ahead: Annotated[int, Upto("CLOCK_OFFSET_ALLOWANCE")],
     ) -> bool:
         require(self.five_conditions())
+        require(self.LEASE is Said.TEXT or self.repaired_condition_3())
         spent = first_read + intent + commit + second_read + outcome
-        usable = self.COMPLETION_BOUND - (self.CLOCK_OFFSET_ALLOWANCE if self.charged() else 0)
-        return spent < usable
+        lost = self.CLOCK_OFFSET_ALLOWANCE + judge_ahead if self.charged() else 0
+        return spent < self.COMPLETION_BOUND - lost
 
     @obligation(source=("Instance start 8", "journal write bound 1", "reconcile step 2.7"))
     def a_closure_passes_both_gates_and_ends_by_its_latency(
@@ -179,13 +182,17 @@ class Timing(StartFigures):
 
     # --- and no sixth condition
 
+    def repairs(self) -> bool:
+        """What the text's conditions lack, each where it bites."""
+        return self.repaired_condition_1() and self.repaired_condition_2() and self.repaired_condition_3()
+
     def may_start(self) -> bool:
-        """The five conditions and the two that repair them: there is no other."""
-        return self.five_conditions() and self.repaired_condition_1() and self.repaired_condition_2()
+        """The five conditions and the three that repair them: there is no other."""
+        return self.five_conditions() and self.repairs()
 
     @obligation(source=("Instance start 1", "Instance start 3"))
     def a_closure_slower_than_the_act_is_no_bar(self) -> bool:
-        require(self.five_conditions() and self.repaired_condition_1() and self.repaired_condition_2())
+        require(self.five_conditions() and self.repairs())
         require(self.CLOSURE_LATENCY >= self.COMPLETION_BOUND)
         return self.may_start()
 
@@ -250,6 +257,21 @@ class RetentionOfTheText(Timing):
     """One allowance and the act's bound: without a fence the allowance may be the larger of the two."""
 
     RETENTION = Said.TEXT
+
+
+@configuration(
+    breaks={
+        Timing.an_invocation_ends_inside_its_usable_term: (
+            "COMPLETION_BOUND=2 CLOCK_OFFSET_ALLOWANCE=1 RUN_BOUND=3 CLOSURE_LATENCY=1 "
+            "COMPENSATION_WINDOW=14 RETENTION_PERIOD=18 JOURNAL_FENCE=True judge_ahead=1"
+        ),
+    },
+    source=("Instance start 6", "Allowance 11"),
+)
+class LeaseOfTheText(Timing):
+    """One allowance for a fence: what is minted early is judged early too, by a clock that is ahead."""
+
+    LEASE = Said.TEXT
 
 
 @configuration(

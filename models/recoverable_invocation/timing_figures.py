@@ -100,6 +100,10 @@ class StartFigures(Model):
         """Two allowances past the window: the edge is drawn one early, on a clock that may be one ahead."""
         return self.RETENTION_PERIOD > self.COMPENSATION_WINDOW + 2 * self.CLOCK_OFFSET_ALLOWANCE
 
+    def repaired_condition_3(self) -> bool:
+        """A fence's second allowance: it is minted one early, for a judge whose clock may be one ahead."""
+        return not self.charged() or self.lease_spend() + self.CLOCK_OFFSET_ALLOWANCE < self.COMPLETION_BOUND
+
     def five_conditions(self) -> bool:
         return (
             self.condition_1()

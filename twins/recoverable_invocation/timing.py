@@ -115,8 +115,8 @@ class SixthCondition(Timing):
 @twin(
     breaks={
         Timing.an_invocation_ends_inside_its_usable_term: (
-            "COMPLETION_BOUND=1 CLOCK_OFFSET_ALLOWANCE=1 RUN_BOUND=2 CLOSURE_LATENCY=1 "
-            "COMPENSATION_WINDOW=10 RETENTION_PERIOD=13 JOURNAL_FENCE=True"
+            "COMPLETION_BOUND=1 RUN_BOUND=4 CLOSURE_LATENCY=2 READ_BOUND=1 "
+            "COMPENSATION_WINDOW=14 RETENTION_PERIOD=16 second_read=1"
         ),
     },
     source="Instance start 6",
@@ -131,8 +131,8 @@ class OneWriteAndTheCommit(Timing):
 @twin(
     breaks={
         Timing.an_invocation_ends_inside_its_usable_term: (
-            "COMPLETION_BOUND=1 CLOCK_OFFSET_ALLOWANCE=1 RUN_BOUND=2 CLOSURE_LATENCY=1 "
-            "COMPENSATION_WINDOW=10 RETENTION_PERIOD=13 JOURNAL_FENCE=True"
+            "COMPLETION_BOUND=2 CLOCK_OFFSET_ALLOWANCE=1 RUN_BOUND=3 CLOSURE_LATENCY=1 "
+            "COMPENSATION_WINDOW=14 RETENTION_PERIOD=18 JOURNAL_FENCE=True judge_ahead=1"
         ),
     },
     source=("Instance start 6", "Allowance 11"),
