@@ -37,7 +37,8 @@ class Bookkeeping(World):
 
     @invariant(source=("act section 1", "Capability requirement 11"))
     def the_section_is_held_as_long_as_a_lease(self) -> bool:
-        return (self.holder is None) == (self.left == 0)
+        over = all(lapsed <= self.grace() for lapsed in self.lapsed.values())
+        return over and (self.holder is None) == (self.left == 0)
 
     @invariant(source="commit 10")
     def only_an_act_in_flight_has_a_fence(self) -> bool:
@@ -86,11 +87,11 @@ class Bookkeeping(World):
         return before.at[who] is At.ISSUED
 
     @invariant(on=World.close_returns, source=("close step 3.6", "close step 3.7", "refuse step 3.4"))
-    def close_tries_again_as_often_as_declared(self, before: Self, answer: Answer) -> bool:
+    def close_tries_again_as_often_as_declared(self, before: Self, again: bool, answer: Answer) -> bool:
         failed = before.reply[Who.INVOCATION] is Reply.NOT_LANDED
         outcome = before.decided[Who.INVOCATION] is Kind.OUTCOME
         left = self.RETRIES < 0 or before.retries < self.RETRIES
-        return answer is not Answer.PROCEED or (failed and outcome and left)
+        return again == (answer is Answer.PROCEED) and (not again or (failed and outcome and left))
 
     @invariant(on=World.run_starts, source=("reconcile step 1.1", "reconcile step 1.2"))
     def a_run_examines_what_stands_open(self, before: Self, run: Who) -> bool:
