@@ -7,7 +7,7 @@ account, whoever dies, and nothing that was lost is taken for something that equ
 import ast
 import functools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -180,7 +180,7 @@ def test_no_closing_follows_the_purge_of_its_intent(place: Place, after: float, 
     act = world.opened()
     world.commits()
     world.passes(after)
-    actions = [lambda: tally(world.instance), world.steward.purge]
+    actions: list[Callable[[], object]] = [lambda: tally(world.instance), world.steward.purge]
     for action in reversed(actions) if purged_first else actions:
         action()
     world.resolve(act, Outcome(OUTCOME, {"disclosure_id": "dsc-1"}))
