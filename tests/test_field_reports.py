@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from falsework.runtime import trail
+from falsework.runtime.invocation import journal
 from falsework.runtime.invocation.answers import (
     Closed,
     Committed,
@@ -25,7 +26,9 @@ from falsework.runtime.invocation.answers import (
     Tally,
 )
 from falsework.runtime.invocation.instance import Instance
+from falsework.runtime.invocation.journal import Append, Landed, NotLanded, Why, Write
 from falsework.runtime.invocation.metrics import metrics
+from falsework.runtime.invocation.parties import Parties
 from falsework.runtime.trail.verify import verify
 from invocation_world import KIND, OUTCOME, SECOND, HandClock, World, deployment_with, lost_before
 from stores import BOTH, Place, placed
@@ -98,6 +101,23 @@ def test_a_lost_outcome_is_not_found_in_a_rivals_that_equals_it(world: World) ->
         [first.invocation_id, second.invocation_id],
         outcomes[1].event_id,
     )
+
+
+def test_who_looked_for_its_like_would_take_a_rivals(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control of the two above: adopted by what it says, the rival's intent is the second's."""
+
+    def by_value(parties: Parties, write: Write, answer: trail.ReplyLost) -> Append:
+        parties.indexes.refresh()
+        alike = [record for record in world.journal() if record.action_ref == write.action_ref]
+        return Landed(alike[0].event_id) if alike else NotLanded(Why.ABSENT, answer.detail)
+
+    monkeypatch.setattr(journal, "_after_a_lost_reply", by_value)
+    first = world.opened()
+    world.close(first)
+    world.trail.writes.append(lost_before)
+    second = world.open()
+    assert isinstance(second, Opened)
+    assert second.intent_event_id == first.intent_event_id
 
 
 def test_what_is_owed_is_known_from_the_journal_alone(place: Place, world: World) -> None:
