@@ -150,7 +150,7 @@ def _run(arguments: Sequence[str]) -> int:
         command = _load(name, known[name][0])
         parser = _parser(name, command)
         try:
-            args = parser.parse_args(arguments[1:])
+            args = _parsed(parser, arguments[1:])
         except SystemExit as stop:
             return int(stop.code or 0)
         return command.run(args)
@@ -193,6 +193,17 @@ def _parser(name: str, command: Command) -> argparse.ArgumentParser:
     )
     command.add_arguments(parser)
     return parser
+
+
+def _parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
+    """The arguments, options before, between or behind the rest; SystemExit where they are a slip of usage."""
+    # parse_args gives an argument that may be left out its chance at the first word alone, so that
+    # `replay MODEL --config NAME STEPS` would not see STEPS. It cannot hand a rest on to a parser below, and
+    # then says so before it looks at a word; a command of another package may have such a parser.
+    try:
+        return parser.parse_intermixed_args(arguments)
+    except TypeError:
+        return parser.parse_args(arguments)
 
 
 def _without_command(arguments: Sequence[str], known: dict[str, tuple[str, str]]) -> int:

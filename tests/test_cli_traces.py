@@ -1,8 +1,14 @@
 """What check and show print of a stair climbed by hand: long traces, a fault, members by their names."""
 
+import argparse
+import itertools
+import shlex
 from pathlib import Path
 
+import pytest
+
 from command_line import falsework
+from falsework.cli import main
 
 LONG = """
 import enum
@@ -62,3 +68,46 @@ def test_a_member_in_a_start_is_shown_by_its_name(tmp_path: Path) -> None:
     said = falsework("show", f"{tmp_path}/stair_shown.py:Stair")
     assert "= Map(READY)" in said.out
     assert "= Set([DONE])" in said.out
+
+
+LOW = LONG.replace("action, bound, invariant", "action, bound, configuration, invariant") + """
+@configuration(breaks={Stair.the_top_is_not_reached: 2})
+class Low(Stair):
+    TOP = 2
+"""
+
+
+def test_the_command_that_is_printed_runs_whatever_the_order_of_its_words(tmp_path: Path) -> None:
+    (tmp_path / "stair_low.py").write_text(LOW, encoding="utf-8")
+    said = falsework("check", f"{tmp_path}/stair_low.py:Stair", "--config", "Low")
+    (again,) = [line for line in said.out.splitlines() if line.startswith("again ")]
+    program, command, *words = shlex.split(again)[1:]
+    assert (program, command) == ("falsework", "replay")
+    option = words.index("--config")
+    model, setting, steps = words[:option], words[option : option + 2], words[option + 2 :]
+    assert len(model) == len(steps) == 1
+    for order in ((model, setting, steps), (setting, model, steps), (model, steps, setting)):
+        replayed = falsework(command, *itertools.chain(*order))
+        assert (replayed.code, replayed.err) == (10, "")
+        assert "the_top_is_not_reached" in replayed.out
+
+
+def test_a_command_with_commands_below_it_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Below:
+        """Weighs.
+
+        example: falsework weigh fruit --exactly
+        """
+
+        @staticmethod
+        def add_arguments(parser: argparse.ArgumentParser) -> None:
+            fruit = parser.add_subparsers(dest="what").add_parser("fruit")
+            fruit.add_argument("--exactly", action="store_true")
+
+        @staticmethod
+        def run(args: argparse.Namespace) -> int:
+            return 10 if (args.what, args.exactly) == ("fruit", True) else 0
+
+    monkeypatch.setattr("falsework.cli.commands", lambda: {"weigh": ("weighing", "weighs")})
+    monkeypatch.setattr("falsework.cli._load", lambda *_: Below)
+    assert main(["weigh", "fruit", "--exactly"]) == 10
