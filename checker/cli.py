@@ -196,7 +196,7 @@ def _parser(name: str, command: Command) -> argparse.ArgumentParser:
 
 
 def _parsed(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> argparse.Namespace:
-    """The arguments, options before, between or behind the rest; SystemExit where they are a slip of usage."""
+    """The arguments, options standing anywhere among them; SystemExit where they are a slip of usage."""
     # parse_args gives an argument that may be left out its chance at the first word alone, so that
     # `replay MODEL --config NAME STEPS` would not see STEPS. It cannot hand a rest on to a parser below, and
     # then says so before it looks at a word; a command of another package may have such a parser.
