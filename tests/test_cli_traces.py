@@ -70,11 +70,14 @@ def test_a_member_in_a_start_is_shown_by_its_name(tmp_path: Path) -> None:
     assert "= Set([DONE])" in said.out
 
 
-LOW = LONG.replace("action, bound, invariant", "action, bound, configuration, invariant") + """
+LOW = (
+    LONG.replace("action, bound, invariant", "action, bound, configuration, invariant")
+    + """
 @configuration(breaks={Stair.the_top_is_not_reached: 2})
 class Low(Stair):
     TOP = 2
 """
+)
 
 
 def test_the_command_that_is_printed_runs_whatever_the_order_of_its_words(tmp_path: Path) -> None:
