@@ -16,6 +16,7 @@ from falsework.runtime.invocation.instance import Instance, StartRefused
 from falsework.runtime.invocation.parties import Alerts
 from falsework.runtime.invocation.units import spoken
 from falsework.runtime.lease import LeaseHost
+from falsework.runtime.store import StoreRefused
 from falsework.runtime.store.shared import SharedStore
 from falsework.runtime.store.sqlite import SqliteStore
 from falsework.runtime.trail import Caps, RecordAnswer, Recorded
@@ -46,7 +47,10 @@ def opened_store(deployment: Deployment, clock: Clock | None = None, *, create: 
         raise StartRefused(
             f"{deployment.path}: a postgresql store needs psycopg ({problem}): install falsework[postgres]"
         ) from problem
-    return PostgresStore(url, write_bound_ms=bound_ms, create=create)
+    try:
+        return PostgresStore(url, write_bound_ms=bound_ms, create=create)
+    except StoreRefused as problem:
+        raise StoreRefused(f"{deployment.path}: {problem}") from problem
 
 
 def caps_of(deployment: Deployment) -> Caps:

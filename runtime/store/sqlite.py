@@ -246,8 +246,9 @@ def _start(connection: SqliteConnection, path: Path) -> None:
     _refuse_a_strange_file(connection, path)
     found = connection.ask("PRAGMA quick_check(1)")
     if found != "ok":
+        what = " ".join(str(found).split())
         raise StoreRefused(
-            f"{path}: is damaged ({found}): put a sound copy in its place, and verify its journal "
+            f"{path}: is damaged ({what}): put a sound copy in its place, and verify its journal "
             "against the witness"
         )
     connection.ask("PRAGMA journal_mode = WAL")
