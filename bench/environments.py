@@ -31,7 +31,7 @@ MUSIL = Peer("musil", "0.36.7", (3, 12))
 PEERS = (MINICHECK, MUSIL)
 
 DBOS = Peer("dbos", "3.4.0", (3, 11))
-"""Measured by runtime.py, and by nothing of run.py."""
+"""Measured by beside_dbos.py, and by nothing of run.py."""
 
 
 def present(peer: Peer) -> bool:

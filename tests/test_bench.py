@@ -12,7 +12,7 @@ import pytest
 import jobs
 import programs
 import run as bench
-from environments import MINICHECK, PEERS, Peer, install
+from environments import DBOS, MINICHECK, PEERS, Peer, install
 from falsework.accounting import Tally
 from falsework.definition import definition_of
 from falsework.fast import fast
@@ -217,7 +217,8 @@ def test_a_peer_that_no_python_here_can_run_is_left_out_by_a_sentence() -> None:
 
 def test_each_peer_has_its_program() -> None:
     scripts = {path.name for path in (Path(bench.__file__).parent / "peers").glob("*.py")}
-    assert scripts == {f"{name}_two_phase_commit.py" for name in ("spin", *(peer.name for peer in PEERS))}
+    searches = {f"{name}_two_phase_commit.py" for name in ("spin", *(peer.name for peer in PEERS))}
+    assert scripts == {*searches, f"{DBOS.name}_workflow.py"}
     assert MINICHECK.version == "0.4.0"
 
 

@@ -1,6 +1,6 @@
 """Measures an invocation of the runtime beside dbos's workflow of one step, in turns, on both stores.
 
---peers installs dbos into an environment of its own under build/, --write keeps the run in RUNTIME.md.
+--peers installs dbos into an environment of its own under build/, --write keeps the run in BESIDE_DBOS.md.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from falsework import __version__
 from run import MISSED, machine
 
 HERE = Path(__file__).resolve().parent
-KEPT = HERE / "RUNTIME.md"
+KEPT = HERE / "BESIDE_DBOS.md"
 DATABASE = "falsework_bench_dbos"
 OURS, THEIRS = "falsework", "dbos"
 STORES = ("SQLite", "PostgreSQL")
@@ -170,11 +170,11 @@ def answers(turns: Turns, store: str) -> list[tuple[str, bool]]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs all of it; 10 where a target was missed."""
-    parser = argparse.ArgumentParser(prog="bench/runtime.py", description=__doc__, allow_abbrev=False)
+    parser = argparse.ArgumentParser(prog="bench/beside_dbos.py", description=__doc__, allow_abbrev=False)
     parser.add_argument("--rounds", type=int, default=5, metavar="N", help="turns of each; default 5")
     parser.add_argument("--seconds", type=float, default=3.0, help="how long a turn is; default 3")
     parser.add_argument("--peers", action="store_true", help="install dbos if it is not here")
-    parser.add_argument("--write", action="store_true", help="keep this run in bench/RUNTIME.md")
+    parser.add_argument("--write", action="store_true", help="keep this run in bench/BESIDE_DBOS.md")
     args = parser.parse_args(arguments)
     left_out = [install(DBOS)] if args.peers else []
     server = os.environ.get("FALSEWORK_POSTGRES", "")
