@@ -131,8 +131,9 @@ def _with_the_chosen(found: list[Target | Failure], only: Sequence[str]) -> list
     """Those that have one of the obligations; raises InputError for a name that none of them has."""
     asked = {each.name: _names(each) for each in found if isinstance(each, Target)}
     known = [name for names in asked.values() for name in names]
+    undefined = any(isinstance(each, Failure) for each in found)  # it may have had any name, and is told of
     for wanted in only:
-        if wanted not in known:
+        if wanted not in known and not undefined:
             raise InputError(f"{', '.join(asked)}: no obligation {wanted!r}{nearest(wanted, known)}")
     wanted_of = {name for name, names in asked.items() if not only or set(only) & set(names)}
     return [each for each in found if isinstance(each, Failure) or each.name in wanted_of]

@@ -72,6 +72,12 @@ def test_one_obligation_of_several_models_is_asked_of_those_that_have_it() -> No
     assert said.out.startswith(f"VIOLATED  {MODELS}  2 obligations: 1 REFUTED, 1 PROVED")
 
 
+def test_a_figure_outside_its_range_is_told_of_whichever_obligation_is_asked() -> None:
+    said = falsework("prove", DEADLINES, "--only", "any_name", "-D", "FIRST=-1")
+    assert said.code == 13
+    assert "M005: the figure FIRST is -1, outside 0.." in said.out
+
+
 def test_json_says_it_all() -> None:
     said = falsework("prove", f"{MODELS}:FirstStageOnly", "--format", "json")
     report = json.loads(said.out)
