@@ -39,7 +39,8 @@ def probe_of(deployment: Deployment, kind: Kind) -> Probe | None:
             found = getattr(found, name)
     except (ImportError, AttributeError) as problem:
         raise BindingError(
-            f"{place}: probe {kind.probe} cannot be found ({problem})\n  write: package.module:function"
+            f"{place}: probe {kind.probe} cannot be found ({problem})\n"
+            "  write: package.module:function, of what is installed here or on PYTHONPATH"
         ) from problem
     if not callable(found):
         raise BindingError(
