@@ -120,6 +120,8 @@ class _Reader:
         except tomllib.TOMLDecodeError as problem:
             at = re.search(r"line (\d+)", str(problem))
             raise InputError(f"{self.name}{f':{at[1]}' if at else ''}: not TOML: {problem}") from None
+        except RecursionError:
+            raise InputError(f"{self.name}: nested too deep; write lists of texts") from None
         self.lines = self.text.splitlines()
 
     def wrong(self, line: int, found: str, write: str) -> InputError:

@@ -155,6 +155,7 @@ def test_the_json_keeps_to_its_schema_and_says_where(tmp_path: Path) -> None:
     ('models = ["one_place.py"]', "models = 3", ":2: models = 3, which is no list of texts"),
     ('models = ["one_place.py"]', 'models = ["no_such_model"]', "models: no model 'no_such_model'"),
     ('models = ["one_place.py"]', 'models = ["nowhere.py"]', "models: no file "),
+    ('models = ["one_place.py"]', "models = " + "[" * 20_000, "rules.toml: nested too deep"),
 ])  # fmt: skip
 def test_a_bad_file_is_told_by_its_line(old: str, new: str, told: str, tmp_path: Path) -> None:
     written(tmp_path, BOOK.replace(old, new))

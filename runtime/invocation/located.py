@@ -75,6 +75,9 @@ def opened(path: Path) -> tuple[Reading, "Section"]:
     except yaml.YAMLError as error:
         reading.wrong(1, f"is no YAML: {error}", "`key: value` lines")
         raise DeploymentError(reading.mistakes) from None
+    except RecursionError:
+        reading.wrong(1, "is nested too deep", "sections, and figures in them")
+        raise DeploymentError(reading.mistakes) from None
     if not isinstance(node, yaml.MappingNode):
         line = 1 if node is None else line_of(node)
         reading.wrong(
