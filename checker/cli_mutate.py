@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     operators = tuple(name for name in OPERATORS if name in args.operators) or OPERATORS
     ends = None if args.seconds is None else time.monotonic() + args.seconds
     bounds = Bounds(max_states=args.max_states, every=args.all)
-    also = _others(target, args.max_states) if args.everywhere else {}
+    also = other_configurations(target, args.max_states) if args.everywhere else {}
     with watch(definition.name, quiet=args.quiet) as progress:
 
         def heard(number: int, total: int, mutant: Mutant) -> Progress:
@@ -96,7 +96,7 @@ def _in_time(ends: float | None) -> bool:
     return ends is None or time.monotonic() < ends
 
 
-def _others(target: Target, max_states: int) -> dict[str, Definition]:
+def other_configurations(target: Target, max_states: int) -> dict[str, Definition]:
     """The other configurations that break no invariant, by name; one that is too large is said."""
     found = {}
     model = target.cls if target.twin else subject_of(target.cls)
