@@ -73,6 +73,8 @@ def test_two_kinds_with_one_key_are_two_acts() -> None:
     world.opened()
     answer = world.instance.open("grant", KEY, "dana", world.credentials["dana"], DATA)
     assert isinstance(answer, Opened)
+    kinds = [record.action_ref for record in world.journal()]  # journal 1: both in one
+    assert kinds == [f"{KIND}.intended", "grant.intended"]
     world.end()
 
 

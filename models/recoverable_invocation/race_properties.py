@@ -13,7 +13,7 @@ class Properties(Bookkeeping):
 
     # Authentication precedes commitment.
 
-    @invariant(source=("Invariant 1.1", "act section 8"))
+    @invariant(source=("Invariant 1.1", "Invariant 4.1", "act section 8"))
     def nothing_happens_before_the_journal_shows_its_intent(self) -> bool:
         return not self.happened() or self.sees_the_intent()
 
@@ -190,7 +190,7 @@ class Properties(Bookkeeping):
     def open_passes_its_gate_in_time(self, before: Self, answer: Answer) -> bool:
         return self.is_gated(Who.INVOCATION, answer, before)
 
-    @invariant(on=World.close_gates, source=("retry terminus 2", "close step 3.5"))
+    @invariant(on=World.close_gates, source=("retry terminus 2", "close step 1.2a", "close step 3.5"))
     def close_passes_its_gate_in_time(self, before: Self, answer: Answer) -> bool:
         return self.is_gated(Who.INVOCATION, answer, before)
 
