@@ -90,7 +90,8 @@ def test_the_page_of_a_first_payment(folder: Path) -> None:
             assert swept(folder, 33) == {"examined": 1, "closed": 1}
         program, *words = shlex.split(command)
         if program == "export":
-            environment.update([words[0].split("=")])
+            name, _, value = words[0].partition("=")
+            environment[name] = value
             continue
         run = [sys.executable, *(["-m", "falsework"] if program == "falsework" else []), *words]
         done = subprocess.run(run, env=environment, capture_output=True, text=True, check=False)
