@@ -147,7 +147,8 @@ def _outcome(target: Target, args: argparse.Namespace) -> Outcome:
     except (DefinitionError, Refused, NoCompiler) as problem:
         return Failure(target.name, problem)
     result.name, result.configuration, result.command = target.name, target.configuration, target.command
-    if target.declares and not args.config and not args.constants:
+    # A twin in another configuration than its own has declared nothing of it.
+    if target.declares and not args.constants and not (args.config and target.twin):
         result.declared = as_declared(result)
     return result
 

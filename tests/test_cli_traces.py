@@ -83,6 +83,7 @@ class Low(Stair):
 def test_the_command_that_is_printed_runs_whatever_the_order_of_its_words(tmp_path: Path) -> None:
     (tmp_path / "stair_low.py").write_text(LOW, encoding="utf-8")
     said = falsework("check", f"{tmp_path}/stair_low.py:Stair", "--config", "Low")
+    assert said.out.endswith("as declared: the_top_is_not_reached in 2 steps\n")
     (again,) = [line for line in said.out.splitlines() if line.startswith("again ")]
     program, command, *words = shlex.split(again)[1:]
     assert (program, command) == ("falsework", "replay")
