@@ -44,6 +44,7 @@ MISTAKES: tuple[tuple[str, str, str], ...] = (
     ("a list where a figure is due", "cadence: 60 s", "cadence: [60 s]"),
     ("an empty value", "cadence: 60 s", "cadence:"),
     ("a cap that is no number", "candidates_cap: 20", "candidates_cap: many"),
+    ("a cap of more than nine digits", "candidates_cap: 20", "candidates_cap: 2000000000"),
     ("a size without a unit", "envelope: 4 KiB", "envelope: 4096"),
     ("a word that is no choice", "repeatable: yes", "repeatable: sometimes"),
     ("a relative timeout as a fence", "commit_fence: none", "commit_fence: request timeout"),
@@ -169,7 +170,21 @@ def test_a_duration_is_whole_microseconds(text: str, amount: int) -> None:
     assert duration(text) == amount
 
 
-@pytest.mark.parametrize("text", ["60", "-1 s", "1e3 s", "s", "0.1 us", "1 month"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "60",
+        "-1 s",
+        "1e3 s",
+        "s",
+        "0.1 us",
+        "1 month",
+        "١ s",
+        "104250 d",
+        f"{'9' * 5_000} s",
+        f"0.{'1' * 5_000} s",
+    ],
+)
 def test_what_is_no_duration_is_refused(text: str) -> None:
     with pytest.raises(UnitError, match="a number with a unit"):
         duration(text)

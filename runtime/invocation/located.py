@@ -160,7 +160,7 @@ class Section:
         """A whole number of at least one."""
 
         def whole(word: str) -> int:
-            if not re.fullmatch(r"[1-9][0-9]*", word):
+            if not re.fullmatch(r"[1-9][0-9]{0,8}", word):
                 raise UnitError(write)
             return int(word)
 

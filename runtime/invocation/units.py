@@ -12,7 +12,9 @@ MICROSECONDS = {
     "d": 86_400_000_000,
 }
 BYTES = {"B": 1, "KiB": 1_024, "MiB": 1_048_576}
-AMOUNT = re.compile(r"(\d+(?:\.\d+)?) *([A-Za-z]+)")
+AMOUNT = re.compile(r"([0-9]{1,30}(?:\.[0-9]{1,30})?) *([A-Za-z]+)")
+MOST = 2**53 - 1
+"""Of the smallest unit: every reader of JSON holds it exactly, and a store adds it to any instant."""
 
 
 class UnitError(ValueError):
@@ -38,6 +40,8 @@ def _amount(text: str, units: dict[str, int], write: str) -> int:
     smallest = next(iter(units))
     if amount.denominator != 1:
         raise UnitError(f"{write}; what it says is no whole number of {smallest}")
+    if amount > MOST:
+        raise UnitError(f"{write}; at most {MOST} {smallest}")
     return amount.numerator
 
 
