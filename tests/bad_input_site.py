@@ -86,7 +86,7 @@ def same_everywhere(text: str, folder: Path) -> str:
     text = re.sub(r"\b[0-9a-f]{32}\b", "ID", text)
     text = re.sub(r"\.\d+\.new\b", ".PID.new", text)
     text = re.sub(r"\bport \d+", "port PORT", text)
-    return re.sub(r"127\.0\.0\.1/\d+/", "127.0.0.1/PORT/", text)
+    return re.sub(r"127\.0\.0\.1:\d+/", "127.0.0.1:PORT/", text)
 
 
 def founded(folder: Path) -> Site:

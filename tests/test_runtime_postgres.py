@@ -66,7 +66,7 @@ def test_a_server_that_could_lose_what_it_commits_is_refused(column: int, value:
     found = (*SOUND[:column], value, *SOUND[column + 1 :])
     with pytest.raises(StoreRefused) as caught:
         module._refuse_what_loses_writes(server, found)
-    assert str(caught.value) == f"PostgreSQL there/1/d, schema falsework: {said}"
+    assert str(caught.value) == f"PostgreSQL there:1/d, schema falsework: {said}"
 
 
 def test_the_settings_are_in_force_on_every_connection(place: Place) -> None:
@@ -91,7 +91,7 @@ def test_a_server_that_is_not_there_is_refused_and_no_password_is_told(place: Pl
     with Wire("127.0.0.1", 1) as wire:
         port = wire.port
     said = refused(f"host=127.0.0.1 port={port} dbname=d user=u password=secret", "s")
-    assert said.startswith(f"PostgreSQL 127.0.0.1/{port}/d, schema s: cannot be reached (")
+    assert said.startswith(f"PostgreSQL 127.0.0.1:{port}/d, schema s: cannot be reached (")
     assert "secret" not in said
 
 

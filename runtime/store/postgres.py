@@ -70,7 +70,8 @@ class Server:
     def name(self) -> str:
         """The store as messages name it: no password is in it."""
         known = psycopg.conninfo.conninfo_to_dict(self.dsn)
-        place = "/".join(str(known[part]) for part in ("host", "port", "dbname") if known.get(part))
+        server = ":".join(str(known[part]) for part in ("host", "port") if known.get(part))
+        place = "/".join(part for part in (server, str(known.get("dbname") or "")) if part)
         return f"PostgreSQL {place or 'at its default place'}, schema {self.schema}"
 
     @property
