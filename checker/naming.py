@@ -58,7 +58,7 @@ def find(name: str) -> list[Named]:
         if not found:
             raise InputError(_no_model_in(where, module))
         return found
-    return [Named(name, _class_in(where, [module], cls_name))]
+    return [Named(name, _class_in(where, module, cls_name))]
 
 
 def _slices(where: str, names: Mapping[str, str]) -> list[str]:
@@ -71,11 +71,21 @@ def _shipped(slices: list[str], cls_name: str, names: Mapping[str, str]) -> list
     bent = {known: import_module(twins[known]) for known in slices if known in twins}
     if not cls_name:
         return [found for known, module in modules.items() for found in _in_module(known, module)]
-    where = ", ".join(slices)
-    cls = _class_in(where, [*modules.values(), *bent.values()], cls_name)
-    both = ((known, module) for found in (modules, bent) for known, module in found.items())
-    owner = next(known for known, module in both if vars(module).get(cls_name) is cls)
-    return [Named(f"{owner}:{cls_name}", cls)]
+    named = {each.cls.__name__: each for each in reversed([*_bent(modules)])}
+    for found in (bent, modules):
+        for known, module in reversed(found.items()):
+            named |= {name: Named(f"{known}:{name}", cls) for name, cls in _models_named_in(module).items()}
+    if cls_name not in named:
+        raise InputError(f"{', '.join(slices)} has no model {cls_name!r}{nearest(cls_name, named)}")
+    return [named[cls_name]]
+
+
+def _bent(modules: Mapping[str, ModuleType]) -> Iterator[Named]:
+    """The configurations and twins of the models there, wherever they are written."""
+    for known, module in modules.items():
+        for model in _in_module(known, module):
+            for cls in (*configurations_of(model.cls), *twins_of(model.cls)):
+                yield Named(f"{known}:{cls.__name__}", cls)
 
 
 def _module(where: str, cls_name: str, names: Mapping[str, str]) -> ModuleType:
@@ -90,8 +100,8 @@ def _module(where: str, cls_name: str, names: Mapping[str, str]) -> ModuleType:
     return import_module(where)
 
 
-def _class_in(where: str, modules: list[ModuleType], cls_name: str) -> type[Model]:
-    known = {name: cls for module in reversed(modules) for name, cls in _models_named_in(module).items()}
+def _class_in(where: str, module: ModuleType, cls_name: str) -> type[Model]:
+    known = _models_named_in(module)
     if cls_name not in known:
         raise InputError(f"{where} has no model {cls_name!r}{nearest(cls_name, known)}")
     return known[cls_name]

@@ -77,6 +77,13 @@ def test_a_shipped_name_reaches_its_twins() -> None:
     assert find(find(f"lease.{twin.__name__}")[0].name)[0].cls is twin
 
 
+def test_a_shipped_name_reaches_what_is_bound_to_its_models_from_another_file() -> None:
+    race = "recoverable_invocation.race"
+    for name, file in (("OpenInTheBackground", "race_rules"), ("JournalAhead", "race_limits")):
+        (found,) = find(f"{race}:{name}")
+        assert (found.name, found.cls.__module__.rpartition(".")[2]) == (f"{race}:{name}", file)
+
+
 def test_a_prefix_names_every_slice() -> None:
     found = find("classics")
     assert len(found) > 1
