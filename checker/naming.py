@@ -91,7 +91,11 @@ def _bent(modules: Mapping[str, ModuleType]) -> Iterator[Named]:
 def _module(where: str, cls_name: str, names: Mapping[str, str]) -> ModuleType:
     if where.endswith(".py") or "/" in where:
         return from_path(Path(where))
-    if "." not in where and not cls_name:
+    system = where.partition(".")[0]
+    of_ours = (
+        any(known.partition(".")[0] == system for known in names) and importlib.util.find_spec(system) is None
+    )
+    if of_ours or ("." not in where and not cls_name):
         if Path(f"{where}.py").is_file():
             raise InputError(f"no model {where!r}; did you mean {where}.py?")
         raise InputError(

@@ -113,6 +113,8 @@ def test_a_file_whose_name_is_no_module_name(tmp_path: Path) -> None:
     [
         ("leese", "no model 'leese'; did you mean lease?"),
         ("lease.Laese", "lease has no model 'Laese'; did you mean Lease?"),
+        ("classics.bakerie", "no model 'classics.bakerie'; did you mean classics.bakery?"),
+        ("classics.bakerie:Bakery", "no model 'classics.bakerie'; did you mean classics.bakery?"),
         ("nowhere.models:Lease", "no module nowhere"),
         ("falsework.models.nothing:Lease", "no module falsework.models.nothing"),
         ("nowhere.py:Lease", "no file nowhere.py"),
