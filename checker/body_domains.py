@@ -25,7 +25,15 @@ from falsework.domains import (
     TupleOf,
     VariableDomain,
 )
-from falsework.source import annotations_of, function_node, helper_called, named_object, own_names, self_name
+from falsework.source import (
+    function_node,
+    helper_called,
+    named_object,
+    names_annotated,
+    nodes_in,
+    own_names,
+    self_name,
+)
 
 if TYPE_CHECKING:
     from falsework.definition import Definition
@@ -87,7 +95,7 @@ class Domains:
 
     def _annotated_once(self, name: str) -> bool:
         """Whether one class alone says what the variable may be: a method may be older than another."""
-        return sum(name in annotations_of(k) for k in self.definition.cls.__mro__) == 1
+        return sum(name in names_annotated(k) for k in self.definition.cls.__mro__) == 1
 
     def _item(self, owner: VariableDomain | None, at: ast.expr) -> Domain | None:
         match owner, at:
@@ -151,7 +159,7 @@ class Domains:
         hints = _hints(self.function)
         for argument in self.node.args.args[1:]:
             ways[argument.arg] = [partial(self._cell, hints.get(argument.arg))]
-        for node in ast.walk(self.node):
+        for node in nodes_in(self.node):
             for target, way in self._given_by(node):
                 for name, known in _targets(target):
                     ways.setdefault(name, []).append(way if known else _unknown)

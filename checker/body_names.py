@@ -7,7 +7,7 @@ import builtins
 import difflib
 import inspect
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cache, cached_property
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from falsework import language
 from falsework.body_domains import Domains, is_one_object, record_in
 from falsework.domains import Bool, MapOf, OptionOf, SeqOf, SetOf, VariableDomain
 from falsework.errors import DefinitionError
-from falsework.source import function_node, named_object, own_names, place_in, self_name
+from falsework.source import function_node, named_object, nodes_in, own_names, place_in, self_name
 
 if TYPE_CHECKING:
     from falsework.definition import Definition
@@ -45,6 +45,30 @@ def check_names(definition: Definition, function: FunctionType) -> None:
     _Names(definition, function).check()
 
 
+@cache
+def _holders(tree: ast.FunctionDef) -> dict[ast.AST, ast.AST]:
+    return {child: node for node in nodes_in(tree) for child in ast.iter_child_nodes(node)}
+
+
+@cache
+def _by_line(tree: ast.FunctionDef) -> list[ast.expr | ast.stmt]:
+    placed = [node for node in nodes_in(tree) if isinstance(node, (ast.expr, ast.stmt))]
+    return sorted(placed, key=lambda node: node.lineno)
+
+
+@cache
+def _never_evaluated(tree: ast.FunctionDef) -> set[ast.AST]:
+    """What stands in annotations and decorators: it is not evaluated when the method runs."""
+    heads: list[ast.AST] = [*tree.decorator_list]
+    for node in nodes_in(tree):
+        match node:
+            case ast.AnnAssign(annotation=annotation) | ast.arg(annotation=ast.expr() as annotation):
+                heads.append(annotation)
+            case ast.FunctionDef(returns=ast.expr() as annotation):
+                heads.append(annotation)
+    return {inner for head in heads for inner in nodes_in(head)}
+
+
 class _Names:
     """One method, node by node; `above` leads from a node to the one that holds it."""
 
@@ -57,11 +81,10 @@ class _Names:
         self.states = [self.me, *(name for name in ("before",) if name in parameters)]
         self.variables = {variable.name: variable.domain for variable in definition.variables}
         self.domains = Domains(definition, function)
-        self.above = {child: node for node in ast.walk(self.node) for child in ast.iter_child_nodes(node)}
+        self.above = _holders(self.node)
 
     def check(self) -> None:
-        placed = [node for node in ast.walk(self.node) if isinstance(node, (ast.expr, ast.stmt))]
-        for node in sorted(placed, key=lambda node: node.lineno):
+        for node in _by_line(self.node):
             match node:
                 case ast.Attribute():
                     self._attribute(node)
@@ -141,7 +164,7 @@ class _Names:
         """A bare name: a local, a parameter, or what stands around the function."""
         function, name = self.function, node.id
         around = (*function.__code__.co_freevars, *function.__globals__, *vars(builtins), "__class__")
-        if name in self._bound or name in around or node in self._annotations:
+        if name in self._bound or name in around or node in _never_evaluated(self.node):
             return
         members = [*self.variables, *(m for m in dir(self.definition.cls) if not m.startswith("__"))]
         write = f"{self.me}.{name}, which is a name of the model"
@@ -158,7 +181,7 @@ class _Names:
     def _bound(self) -> set[str]:
         """Every name that something in the method binds, its comprehensions included."""
         found = set(own_names(self.function))
-        for node in ast.walk(self.node):
+        for node in nodes_in(self.node):
             match node:
                 case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
                     found.add(name)
@@ -173,18 +196,6 @@ class _Names:
                 case ast.alias(name=name, asname=asname):
                     found.add(asname or name.split(".")[0])
         return found
-
-    @cached_property
-    def _annotations(self) -> set[ast.AST]:
-        """What stands in annotations and decorators: it is not evaluated when the method runs."""
-        heads: list[ast.AST] = [*self.node.decorator_list]
-        for node in ast.walk(self.node):
-            match node:
-                case ast.AnnAssign(annotation=annotation) | ast.arg(annotation=ast.expr() as annotation):
-                    heads.append(annotation)
-                case ast.FunctionDef(returns=ast.expr() as annotation):
-                    heads.append(annotation)
-        return {inner for head in heads for inner in ast.walk(head)}
 
     def _word(self, node: ast.Call) -> None:
         """What a word of the language is given: as many arguments as it takes, and `given` an option."""

@@ -17,6 +17,8 @@ from falsework.source import (
     function_node,
     helper_called,
     named_object,
+    nodes_in,
+    parts_of,
     place_in,
     self_name,
 )
@@ -98,7 +100,7 @@ def _check_obligation(definition: Definition, obligation: Obligation) -> None:
 
 
 def _values_returned(node: ast.FunctionDef) -> list[ast.expr]:
-    returned = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Return)]
+    returned = [inner.value for inner in nodes_in(node) if isinstance(inner, ast.Return)]
     return [v for v in returned if v is not None and not (isinstance(v, ast.Constant) and v.value is None)]
 
 
@@ -223,7 +225,7 @@ class Flow:
                 | ast.AnnAssign(target=target, value=ast.expr() as value)
             ):
                 return self._assign([target], value, changed)
-        for child in ast.iter_child_nodes(node):
+        for child in parts_of(node):
             changed = self._expression(child, changed)
         return changed
 
@@ -294,7 +296,7 @@ class Flow:
             return bool(ways)
         branch = isinstance(node, (ast.BoolOp, ast.Lambda, ast.GeneratorExp, ast.ListComp))
         self.branches += branch
-        for child in ast.iter_child_nodes(node):
+        for child in parts_of(node):
             changed = self._expression(child, changed)
         self.branches -= branch
         return self._called(node, changed) if isinstance(node, ast.Call) else changed

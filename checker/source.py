@@ -82,9 +82,27 @@ def function_node(function: Callable[..., Any]) -> ast.FunctionDef:
         ) from None
 
 
+@functools.cache
+def nodes_in(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """The tree and all inside it. It is walked once: a system's twins share most of their methods."""
+    return tuple(ast.walk(tree))
+
+
+@functools.cache
+def parts_of(node: ast.AST) -> tuple[ast.AST, ...]:
+    """What stands in the node itself, one level down."""
+    return tuple(ast.iter_child_nodes(node))
+
+
 def annotations_of(cls: type) -> dict[str, Any]:
     """The annotations that this very class statement carries, unresolved."""
     return inspect.get_annotations(cls)
+
+
+@functools.cache
+def names_annotated(cls: type) -> frozenset[str]:
+    """The names that this very class statement annotates."""
+    return frozenset(annotations_of(cls))
 
 
 def _file_of(cls: type) -> str | None:
