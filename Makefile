@@ -22,7 +22,7 @@ check: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python .ci/tree.py types imports
-	$(BIN)/pytest -q -n auto -m "not slow"
+	$(BIN)/pytest -q -n auto -m "not slow and not postgres"
 
 # The default suite and the tests that take minutes.
 deep: $(STAMP)

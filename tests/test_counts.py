@@ -47,18 +47,18 @@ def has_program(row: Row) -> bool:
     return row.confirmed != "peer: SPIN"
 
 
-@pytest.mark.parametrize("row", rows(slow=100_000, deep=COMPILED))
+@pytest.mark.parametrize("row", rows(slow=20_000, deep=COMPILED))
 def test_there_are_the_states_that_the_row_says(row: Row) -> None:
     assert found(counted(row)) == row.figures()
     assert row.generated in (None, steps_of(counted(row)).generated)
 
 
-@pytest.mark.parametrize("row", rows(slow=1_000, deep=2_500, end=30_000))
+@pytest.mark.parametrize("row", rows(slow=300, deep=2_500, end=30_000))
 def test_explore_counts_the_same(row: Row) -> None:
     assert explore(row.definition(), Bounds(every=True)).counts() == counted(row).counts()
 
 
-@pytest.mark.parametrize("row", [row for row in rows(slow=10_000, deep=100_000) if has_program(*row.values)])
+@pytest.mark.parametrize("row", [row for row in rows(slow=5_000, deep=100_000) if has_program(*row.values)])
 def test_the_tuple_program_takes_the_same_steps(row: Row) -> None:
     options = {"repeats": False} if row.never_fires else {}
     assert steps_of(counted(row)) == row.second_opinion(**options)

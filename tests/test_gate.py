@@ -248,6 +248,7 @@ def test_every_format_says_the_same() -> None:
 # --- the lease ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_runtime_that_lost_a_guard_is_red(monkeypatch: pytest.MonkeyPatch) -> None:
     def has_standing(self: LeaseHost, row: LeaseRow, holder: str, now: int) -> bool:
         return not self.ended(row, now)  # whose the lease is, is no longer asked

@@ -233,6 +233,7 @@ def test_printed_text_has_the_value_of_its_tree(tree: Tree, test: Tree) -> None:
         assert found == (naive(tree, codes), bool(naive(test, codes)))
 
 
+@pytest.mark.slow
 @given(trees=st.tuples(*(ints(EVERY, 3) for _ in SIZES)), conditions=Conditions)
 @settings(max_examples=200, deadline=None)
 def test_the_word_after_a_step_holds_the_new_codes(

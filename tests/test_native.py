@@ -92,7 +92,7 @@ def tier(number: int, cls: type[Model], *, quick: bool) -> object:
     marks = [pytest.mark.slow]
     if "recoverable_invocation" in cls.__module__:
         marks = [pytest.mark.deep] if number % ONE_IN else marks
-    elif quick and number % 9 == 0:
+    elif quick and number % 25 == 0:
         marks = []
     return pytest.param(cls, id=cls.__name__, marks=marks)
 

@@ -111,6 +111,7 @@ DEFINITION = definition_of(Shapes)
 STATES = st.tuples(*(drawn(variable.domain) for variable in DEFINITION.variables))
 
 
+@pytest.mark.slow
 @given(one=STATES, two=STATES)
 @settings(max_examples=150, deadline=None)
 def test_a_state_comes_back_from_its_word(one: State, two: State) -> None:

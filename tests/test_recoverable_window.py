@@ -33,6 +33,8 @@ from falsework.program import build
 from falsework.state import live
 from falsework.twins.recoverable_invocation.window import OldFloor
 
+pytestmark = pytest.mark.slow
+
 CLOSED = "every_orphan_is_closed_inside_its_window"
 WORST = "no_orphan_lands_later_than_the_worst_closure"
 ROWS = list(itertools.product((False, True), repeat=2))  # a run in flight at the edge, a death

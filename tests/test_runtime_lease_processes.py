@@ -15,6 +15,8 @@ from falsework.runtime.store.sqlite import SqliteStore
 from lease_process import LeaseProcess
 from lease_world import Script
 
+pytestmark = pytest.mark.slow
+
 
 class Place:
     """A store and a clock in files, and how to start a process on them."""
