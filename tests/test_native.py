@@ -26,7 +26,7 @@ QUICK, ALL, TOGETHER = 20, 1000, 28
 THREADS = (1, 2, 3)
 EXPLORED = 1_000  # states of which explore takes a second or two; of more, the first levels are explored
 COMPARED = 50_000  # states of which fast takes a second or two; of more, the first levels are compared
-ONE_IN = 16  # of the hundreds that Recoverable Invocation has; the others are compared with --deep
+ONE_IN = 3  # of the hundreds that Recoverable Invocation has; the others are compared with --deep
 
 
 @pytest.fixture(scope="module")
