@@ -15,8 +15,7 @@ from falsework.conformance import Drive, UnknownOutcome, drive
 from falsework.conformance.breaches import breaches
 from falsework.conformance.finding import NamedSubject
 from falsework.conformance.paths import graph_of
-from falsework.conformance.session import SubjectFault
-from falsework.conformance.subject import runtime_twin
+from falsework.conformance.subject import SubjectFault, runtime_twin
 from falsework.conformance.twins import judge_runtime_twin
 from falsework.definition import definition_of
 from falsework.models.lease import Lease

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 from falsework.conformance.paths import MAX_STATES
 from falsework.conformance.projection import Observed, Unreadable
-from falsework.conformance.session import Outcome, Session, SubjectFault
-from falsework.conformance.subject import Subject
+from falsework.conformance.session import Outcome, Session
+from falsework.conformance.subject import Subject, SubjectFault
 from falsework.definition import Action, Definition
 from falsework.errors import CutByBound
 from falsework.language import values_stay_in_domain
@@ -73,7 +73,7 @@ def breaches(subject: Subject, definition: Definition, *, name: str = "") -> Bre
             session.close()
     except SubjectFault as problem:
         result.problem = str(problem)
-    result.performed, result.hidden = session.performed, session.hidden
+    result.performed, result.hidden = session.performed, session.invariants.hidden
     result.seconds = time.perf_counter() - began
     return result
 

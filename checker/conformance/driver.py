@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from falsework.conformance.paths import Edge, Graph, Plan, graph_of
 from falsework.conformance.projection import Observed, Unreadable
-from falsework.conformance.session import Outcome, Session, SubjectFault
-from falsework.conformance.subject import Subject
+from falsework.conformance.session import Outcome, Session
+from falsework.conformance.subject import Subject, SubjectFault
 from falsework.definition import Definition
 from falsework.domains import spell
 from falsework.state import State, columns
@@ -116,7 +116,11 @@ def drive(subject: Subject, definition: Definition, *, name: str = "") -> Drive:
             session.close()
     except SubjectFault as problem:
         result.problem = str(problem)
-    result.compared, result.observable, result.hidden = session.compared, session.observable, session.hidden
+    result.compared, result.observable, result.hidden = (
+        session.compared,
+        session.invariants.observable,
+        session.invariants.hidden,
+    )
     result.seconds = time.perf_counter() - began
     return result
 

@@ -6,21 +6,15 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from falsework.conformance.invariants import Invariants
 from falsework.conformance.projection import Observed, Unreadable, observed, plain, projected, read
-from falsework.conformance.reads import reads
-from falsework.conformance.subject import RefusedBySubject, Subject, UnknownOutcome
-from falsework.definition import Action, Definition, Property
+from falsework.conformance.subject import RefusedBySubject, Subject, SubjectFault, UnknownOutcome
+from falsework.definition import Action, Definition
 from falsework.domains import spell
-from falsework.errors import InputError
-from falsework.judge import applies, judge, step_arguments
 from falsework.state import State
-from falsework.trace import Faulted, Label
+from falsework.trace import Label
 
 T = TypeVar("T")
-
-
-class SubjectFault(InputError):
-    """The adapter does not keep the protocol."""
 
 
 @dataclass(frozen=True)
@@ -64,16 +58,8 @@ class Session:
         self.performed = 0
         self.begun = 0
         self.compared = 0
-        self.observable: dict[
-            str, int
-        ] = {}  # the invariants that can be judged here, and of how many steps each was
-        self.hidden: dict[
-            str, tuple[str, ...]
-        ] = {}  # the others, and the variables that they would have to read
+        self.invariants = Invariants(definition)
         self._shown: frozenset[str] | None = None
-        self._places: dict[str, tuple[int, ...]] = {}  # of the variables that each observable invariant reads
-        self._judged: dict[Any, bool] = {}
-        self._steps: dict[Any, tuple[str, ...]] = {}
 
     # --- the border
 
@@ -145,7 +131,7 @@ class Session:
                     f"one of: {', '.join(known)}"
                 )
             self._shown = frozenset(shown)
-            self._sort_invariants()
+            self.invariants.sort(self._shown)
         if shown.keys() != self._shown:
             wanted = ", ".join(sorted(self._shown)) or "nothing"
             raise SubjectFault(f"observe() shows {', '.join(shown) or 'nothing'} and showed {wanted} before")
@@ -166,53 +152,13 @@ class Session:
 
     # --- the model's invariants on the projection
 
-    def _sort_invariants(self) -> None:
-        """Each invariant is observable here, or hidden by the variables that cannot be shown."""
-        assert self._shown is not None
-        places = {variable.name: place for place, variable in enumerate(self.definition.variables)}
-        for prop in self.definition.invariants:
-            wanted = reads(self.definition, prop)
-            if missing := tuple(sorted(wanted - self._shown)):
-                self.hidden[prop.name] = missing
-            else:
-                self.observable[prop.name] = 0
-                self._places[prop.name] = tuple(places[name] for name in wanted)
-
     def broken_by(self, label: Label, answer: Any, was: State, now: State) -> tuple[str, ...]:
         """The observable invariants that are false of the step from one projected state to another."""
-        key = (label, answer, was, now)
-        if key not in self._steps:
-            action = self.actions[label.action]
-            known = step_arguments(action, label, answer, was)
-            found = tuple(p.name for p in self._concerned(action) if not self._holds(p, was, now, known))
-            self._steps[key] = found
-        return self._steps[key]
+        return self.invariants.broken_by(self.actions[label.action], label, answer, was, now)
 
     def broken_in(self, state: State) -> tuple[str, ...]:
         """The observable state invariants that are false in the projected state."""
-        return tuple(p.name for p in self._concerned(None) if not self._holds(p, state, state, {}))
-
-    def _concerned(self, action: Action | None) -> list[Property]:
-        return [
-            prop
-            for prop in self.definition.invariants
-            if prop.name in self.observable
-            and (prop.kind == "state" or (action is not None and applies(prop, action)))
-        ]
-
-    def _holds(self, prop: Property, was: State, now: State, known: Mapping[str, object]) -> bool:
-        """Whether the invariant is true there; answered once for all steps that agree on what it reads."""
-        self.observable[prop.name] += 1
-        places = self._places[prop.name]
-        arguments = tuple(known[name] for name in prop.arguments if name != "before")
-        before = tuple(was[place] for place in places) if "before" in prop.arguments else None
-        key = (prop.name, tuple(now[place] for place in places), before, arguments)
-        if key not in self._judged:
-            try:
-                self._judged[key] = judge(self.definition, prop, now, known)[0]
-            except Faulted:
-                self._judged[key] = False  # no state of the model raises there, so what was observed is none
-        return self._judged[key]
+        return self.invariants.broken_in(state)
 
     def seen_as(self, state: State, seen: Observed) -> State:
         """The model's state with what was observed in the place of its own."""

@@ -6,7 +6,13 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, cast
 
+from falsework.errors import InputError
+
 S = TypeVar("S", bound=type)
+
+
+class SubjectFault(InputError):
+    """The adapter does not keep the protocol."""
 
 
 class RefusedBySubject(Exception):
