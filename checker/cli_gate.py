@@ -17,7 +17,8 @@ from falsework.accounting import DEFAULT_MAX_STATES
 from falsework.cli_check import add_threads, positive
 from falsework.cli_model import working_folder_is_importable
 from falsework.engines import ENGINES
-from falsework.gate import Answer, GateReport, gate
+from falsework.gate import gate
+from falsework.gate_answers import Answer, GateReport
 from falsework.report_gate import gate_document, gate_text
 from falsework.report_output import add_output, emit, say, width
 

@@ -10,116 +10,28 @@ import contextlib
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 
 from falsework.accounting import DEFAULT_MAX_STATES
 from falsework.check import Result, check
-from falsework.conformance.breaches import Breaches, breaches
-from falsework.conformance.driver import Drive, drive
-from falsework.conformance.finding import (
-    NamedSubject,
-    driven_definition,
-    find_subject,
-    subjects_of,
-    wrong_subjects,
-)
-from falsework.conformance.twins import RuntimeContract, judge_runtime_twin
-from falsework.definition import Definition, definition_of
-from falsework.errors import DefinitionError, FalseworkError, InputError, Place
-from falsework.gate_drives import (
-    conformance_figures,
-    conformance_problems,
-    conformance_word,
-    steps_text,
-)
+from falsework.conformance.finding import driven_definition, find_subject, wrong_subjects
+from falsework.conformance.twins import RuntimeContract
+from falsework.definition import definition_of
+from falsework.errors import DefinitionError, FalseworkError, InputError
+from falsework.gate_answers import Answer, Asked, Gated, GateReport, failed
+from falsework.gate_subjects import Question, add_subject, gather_subjects, subject_questions
+from falsework.gate_words import broken_text, steps_text
 from falsework.language import Model, classes_with_roles, role_of
 from falsework.naming import Named, configurations_of, find, shipped, subject_of, twins_of
 from falsework.proofs import Proofs, prove
 from falsework.prove_contract import (
-    ProofContract,
     judge_obligations,
     judge_proof,
     with_obligations,
 )
 from falsework.source import class_place
 from falsework.twin_contract import Contract, Problem, breakers, gravest, judge_configuration, judge_twin
-from falsework.verdict import Verdict, combine
-
-KINDS = ("model", "configuration", "witness", "twin", "invariant", "obligation", "subject", "runtime twin")
-
-
-@dataclass(frozen=True)
-class Asked:
-    """One thing that the gate asks: of which model, of which kind, and by what name."""
-
-    model: str
-    kind: str
-    name: str
-
-
-@dataclass
-class Answer:
-    """What came of one question. The word says it, the figures say how, the problems why it is no pass."""
-
-    asked: Asked
-    word: str
-    verdict: Verdict
-    figures: str = ""
-    place: Place | None = None
-    problems: list[Problem] = field(default_factory=list)
-    result: Result | None = None
-    contract: Contract | RuntimeContract | ProofContract | None = None
-    proofs: Proofs | None = None
-    drive: Drive | None = None
-    breaches: Breaches | None = None
-    seconds: float = 0.0
-
-
-@dataclass
-class Gated:
-    """One model under the gate, with all that is declared of it."""
-
-    name: str
-    cls: type[Model]
-    definition: Definition | None = None
-    configurations: list[type[Model]] = field(default_factory=list)
-    twins: list[type[Model]] = field(default_factory=list)
-    subjects: list[NamedSubject] = field(default_factory=list)
-    wrong: list[NamedSubject] = field(default_factory=list)
-
-
-@dataclass
-class GateReport:
-    """What was asked and what was answered, side by side."""
-
-    names: tuple[str, ...]
-    command: str = "gate"
-    models: list[Gated] = field(default_factory=list)
-    asked: list[Asked] = field(default_factory=list)
-    answers: dict[Asked, Answer] = field(default_factory=dict)
-    seconds: float = 0.0
-
-    @property
-    def unanswered(self) -> list[Asked]:
-        """What was asked and has no answer."""
-        return [asked for asked in self.asked if asked not in self.answers]
-
-    @property
-    def verdict(self) -> Verdict:
-        """The gravest answer; what was not answered is INCOMPLETE; of nothing asked ERROR."""
-        missing = [Verdict.INCOMPLETE] * len(self.unanswered)
-        return combine([answer.verdict for answer in self.answers.values()] + missing)
-
-    @property
-    def exit_code(self) -> int:
-        """0 all as declared, 10 not, 11 vacuous, 12 not everything checked, 13 a bad model or a bad name."""
-        return self.verdict.exit_code
-
-    def of(self, model: Gated, *kinds: str) -> list[Asked]:
-        """What is asked of that model, of these kinds."""
-        return [asked for asked in self.asked if asked.model == model.name and asked.kind in kinds]
-
+from falsework.verdict import Verdict
 
 Heard = Callable[[Answer], None]
 """Told of each answer as it comes."""
@@ -165,9 +77,6 @@ def conform(name: str, *, twins: bool = False) -> GateReport:
     return run.report
 
 
-Question = tuple[Asked, Callable[[], Answer]]
-
-
 class _Gate:
     def __init__(self, report: GateReport, engine: str, max_states: int, threads: int | None = None) -> None:
         self.report = report
@@ -186,9 +95,10 @@ class _Gate:
         Everything is imported before anything is gathered, so that the order of the names does not matter.
         """
         found = {name: find(name) for name in names}
+        taken: set[str] = set()  # the subjects that have found their model
         for named in (each for several in found.values() for each in several):
             if named.cls not in [model.cls for model in self.report.models]:
-                self.report.models.append(_gathered(named))
+                self.report.models.append(_gathered(named, taken))
         self._all_of_the_modules(
             {n.cls.__module__ for k, several in found.items() for n in several if ":" not in k}
         )
@@ -201,9 +111,7 @@ class _Gate:
                 raise InputError(
                     f"the subject {name} is driven along {subject.cls.model}, which is none of: {known}"
                 )
-            if subject.cls not in [known.cls for known in owner.subjects]:
-                owner.subjects.append(subject)
-                owner.wrong += wrong_subjects(subject)
+            add_subject(owner, subject)
 
     def _all_of_the_modules(self, modules: Collection[str]) -> None:
         """Raises InputError for a twin in a module that is asked whole, if its model is not asked."""
@@ -251,10 +159,7 @@ class _Gate:
         for obligation in model.definition.obligations:
             asked = Asked(model.name, "obligation", obligation.name)
             yield asked, partial(self.obligation, model, obligation.name)
-        for subject in model.subjects:
-            yield Asked(model.name, "subject", subject.name), partial(self.subject, model, subject)
-        for subject in model.wrong:
-            yield Asked(model.name, "runtime twin", subject.name), partial(self.wrong_subject, model, subject)
+        yield from subject_questions(model, self.report)
 
     # --- the answers
 
@@ -265,7 +170,7 @@ class _Gate:
             try:
                 answer = question()
             except FalseworkError as problem:
-                answer = _failed(asked, problem)
+                answer = failed(asked, problem)
             answer.seconds = time.perf_counter() - began
             self.report.answers[asked] = answer
             if heard is not None:
@@ -332,7 +237,7 @@ class _Gate:
             judge_twin(cls, self.check) if role.kind == "twin" else judge_configuration(cls, self.check)
         )
         contract.result.command = _named_again(model, cls)
-        figures = _broken(contract.broken) or _size(contract.result)
+        figures = broken_text(contract.broken) or _size(contract.result)
         if proved is not None:
             with_obligations(contract, proved)
         return Answer(
@@ -393,39 +298,8 @@ class _Gate:
         )
         return Answer(asked, "no twin", Verdict.VIOLATED, "", place, [Problem("no twin", text, about=name)])
 
-    def subject(self, model: Gated, subject: NamedSubject) -> Answer:
-        """The implementation driven along every step of the graph; where it parts, also what that breaks."""
-        asked = Asked(model.name, "subject", subject.name)
-        definition = driven_definition(subject)
-        done = drive(subject.made(), definition, name=subject.name)
-        answer = Answer(
-            asked,
-            conformance_word(done),
-            done.verdict,
-            conformance_figures(done),
-            definition.place,
-            drive=done,
-        )
-        answer.problems = list(conformance_problems(done))
-        if done.divergence is not None:
-            answer.breaches = breaches(subject.made(), definition, name=subject.name)
-            answer.problems += [
-                Problem("violated", f"{name} is broken in {steps_text(found.steps)}", about=name)
-                for name, found in answer.breaches.found.items()
-            ]
-        return answer
 
-    def wrong_subject(self, model: Gated, subject: NamedSubject) -> Answer:
-        """A wrong implementation: it is rejected for what it declares."""
-        asked = Asked(model.name, "runtime twin", subject.name)
-        contract = judge_runtime_twin(subject)
-        word = gravest(contract.problems)
-        answer = Answer(asked, word, contract.verdict, _broken(contract.broken), contract=contract)
-        answer.problems, answer.breaches, answer.drive = contract.problems, contract.breaches, contract.drive
-        return answer
-
-
-def _gathered(named: Named) -> Gated:
+def _gathered(named: Named, taken: set[str]) -> Gated:
     cls = named.cls
     role = role_of(cls)
     if role is not None:
@@ -434,11 +308,7 @@ def _gathered(named: Named) -> Gated:
             "write the model, and all its twins and configurations are asked with it"
         )
     model = Gated(named.name, cls, None, configurations_of(cls), twins_of(cls))
-    for name in subjects_of(named.name.partition(":")[0]):
-        subject = find_subject(name)
-        if subject_of(driven_definition(subject).cls) is cls:
-            model.subjects.append(subject)
-            model.wrong += wrong_subjects(subject)
+    gather_subjects(model, taken)
     return model
 
 
@@ -449,11 +319,6 @@ def _named_again(model: Gated, cls: type[Model]) -> str:
     return f"{where}:{cls.__name__}" if beside else f"{cls.__module__}:{cls.__qualname__}"
 
 
-def _failed(asked: Asked, problem: FalseworkError) -> Answer:
-    place = getattr(problem, "place", None)
-    return Answer(asked, "ERROR", Verdict.ERROR, "", place, [Problem("error", str(problem), Verdict.ERROR)])
-
-
 # --- figures and words ------------------------------------------------------------------------------------
 
 
@@ -461,11 +326,3 @@ def _size(result: Result) -> str:
     tally = result.tally
     cut = f", {sum(tally.cuts.values()):,} steps cut by a bound" if tally.cuts else ""
     return f"{tally.states:,} states, {tally.transitions:,} transitions, depth {tally.depth}{cut}"
-
-
-def _broken(found: dict[str, int | str] | dict[str, int]) -> str:
-    texts = [
-        f"{name} in {steps_text(steps)}" if isinstance(steps, int) else f"{name} no longer reached"
-        for name, steps in found.items()
-    ]
-    return ", ".join(texts)

@@ -11,8 +11,8 @@ from falsework.conformance.driver import Divergence, Drive
 from falsework.conformance.twins import RuntimeContract
 from falsework.definition import Definition
 from falsework.errors import InputError
-from falsework.gate import KINDS, Answer, Asked, Gated, GateReport
-from falsework.gate_drives import NOT_CHECKED
+from falsework.gate_answers import KINDS, Answer, Asked, Gated, GateReport
+from falsework.gate_words import NOT_CHECKED
 from falsework.prove_contract import ProofContract
 from falsework.report_document import Document, Item, Remark, Status
 from falsework.report_matrix import surface_matrix, twin_matrix
@@ -83,15 +83,26 @@ def _in_words(report: GateReport) -> str:
 
 def counted(report: GateReport) -> str:
     """`3 models, 9 configurations, 24 twins`, of what was asked."""
-    kinds = [asked.kind for asked in report.asked]
-    return ", ".join(
-        number_of(kinds.count(kind), kind, _PLURALS.get(kind, "")) for kind in KINDS if kind in kinds
-    )
+    return _numbers([asked.kind for asked in report.asked])
 
 
 def _answered(report: GateReport) -> str:
     missing = len(report.unanswered)
-    return f"answered {len(report.answers)} of {len(report.asked)}" if missing else "answered all"
+    told = f"answered {len(report.answers)} of {len(report.asked)}" if missing else "answered all"
+    return " · ".join([told, *_left_out(report)])
+
+
+def _left_out(report: GateReport) -> Iterator[str]:
+    """What cannot be asked here: `NOT CHECKED: 1 subject, 8 runtime twins (NAME is not set)`."""
+    for why in dict.fromkeys(report.left_out.values()):
+        kinds = [asked.kind for asked, reason in report.left_out.items() if reason == why]
+        yield f"{NOT_CHECKED}: {_numbers(kinds)} ({why})"
+
+
+def _numbers(kinds: list[str]) -> str:
+    return ", ".join(
+        number_of(kinds.count(kind), kind, _PLURALS.get(kind, "")) for kind in KINDS if kind in kinds
+    )
 
 
 def _item(report: GateReport, asked: Asked, width: int) -> Item:
@@ -139,8 +150,11 @@ def _departures(answer: Answer) -> dict[str, str]:
         return {name: str(found) for name, found in answer.contract.departures.items()}
     if isinstance(answer.contract, ProofContract):
         return answer.contract.departures
-    if isinstance(answer.contract, RuntimeContract):
+    if isinstance(answer.contract, RuntimeContract) and answer.contract.breaches is not None:
         return {name: found.departs for name, found in answer.contract.breaches.found.items()}
+    if isinstance(answer.contract, RuntimeContract) and answer.contract.survey is not None:
+        survey = answer.contract.survey
+        return {n: f"{survey.unit} {s.line} of {s.source}: {s.text}" for n, s in survey.broken.items()}
     return {}
 
 
@@ -178,6 +192,10 @@ def _model_lines(report: GateReport, model: Gated) -> list[str]:
         rows.append(
             ["invariants", f"{broken} of {len(report.of(model, 'invariant'))}", "broken by a twin", "each"]
         )
+    left = [(a, why) for a, why in report.left_out.items() if a.model == model.name]
+    rows += [[a.kind, a.name, NOT_CHECKED, why] for a, why in left if a.kind == "subject"]
+    if twins := [why for a, why in left if a.kind == "runtime twin"]:
+        rows.append(["runtime twins", str(len(twins)), NOT_CHECKED, twins[0]])
     return [heading, *(f"  {line}" for line in aligned(rows))]
 
 

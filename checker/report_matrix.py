@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from falsework.conformance.twins import RuntimeContract
-from falsework.gate import Answer, Gated, GateReport
-from falsework.gate_drives import NOT_CHECKED
+from falsework.gate_answers import Answer, Gated, GateReport
+from falsework.gate_words import NOT_CHECKED
 from falsework.prove_contract import OTHER_VALUES, ProofCell, ProofContract
 from falsework.report_text import aligned
 from falsework.twin_contract import MISSING, OTHER_STEPS, SURPRISE, UNREACHED, Cell, Contract
@@ -95,19 +95,22 @@ def _grid(rows: list[list[str]]) -> list[str]:
 
 
 def surface_matrix(report: GateReport, model: Gated) -> Iterator[str]:
-    """The matrix of the model's invariants by surface, if an implementation is driven: one block of text."""
-    subjects = report.of(model, "subject")
+    """The matrix of the model's invariants by surface, if it has an implementation: one block of text."""
+    columns = [*report.of(model, "subject"), *(a for a in report.left_out if a.model == model.name)]
+    subjects = [asked for asked in columns if asked.kind == "subject"]
     if not subjects or model.definition is None:
         return
-    answers = [report.answers.get(asked) for asked in subjects]
-    heads = [NOT_CHECKED if a is None or a.drive is None else a.drive.surface for a in answers]
-    if len(set(heads)) < len(heads):
-        heads = [f"{head} ({asked.name})" for head, asked in zip(heads, subjects, strict=True)]
+    surfaces = {subject.name: subject.surface for subject in model.subjects}
+    heads = [surfaces.get(asked.name, asked.name) for asked in subjects]
+    heads = [
+        f"{head} ({asked.name})" if heads.count(head) > 1 else head
+        for head, asked in zip(heads, subjects, strict=True)
+    ]
     lines = [["", "model", *heads]]
     (own,) = report.of(model, "model")
     for prop in model.definition.invariants:
         cells = [_on_the_model(report.answers.get(own), prop.name)]
-        cells += [_on_a_surface(answer, prop.name) for answer in answers]
+        cells += [_on_a_surface(report.answers.get(asked), prop.name) for asked in subjects]
         lines.append([prop.name, *cells])
     yield "\n".join(aligned(lines))
 
@@ -120,12 +123,14 @@ def _on_the_model(answer: Answer | None, name: str) -> str:
 
 def _on_a_surface(answer: Answer | None, name: str) -> str:
     """Holds, violated, not observable with what it would have to read, or NOT CHECKED."""
-    if answer is None or answer.drive is None:
+    done = None if answer is None else answer.drive or answer.survey
+    if answer is None or done is None:
         return NOT_CHECKED
-    drive = answer.drive
-    if name in drive.hidden:
-        return f"not observable: {', '.join(drive.hidden[name])}"
-    if answer.breaches is not None and name in answer.breaches.found:
+    if name in done.hidden:
+        return f"not observable: {', '.join(done.hidden[name])}"
+    if (answer.breaches is not None and name in answer.breaches.found) or (
+        answer.survey is not None and name in answer.survey.broken
+    ):
         return "violated"
-    complete = drive.verdict.passes and drive.observable.get(name, 0) > 0
+    complete = done.verdict.passes and done.observable.get(name, 0) > 0
     return "holds" if complete else NOT_CHECKED

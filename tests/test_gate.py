@@ -17,7 +17,8 @@ from command_line import falsework
 from falsework.check import Result, check
 from falsework.conformance import driver
 from falsework.errors import InputError
-from falsework.gate import Asked, conform, gate
+from falsework.gate import conform, gate
+from falsework.gate_answers import Asked
 from falsework.language import Model
 from falsework.models import lease as lease_module
 from falsework.report_document import render

@@ -73,7 +73,7 @@ class _Histories:
                 else self.invariants.broken_between(before, now)
             )
             for prop in broken:
-                self.result.breaks(prop, Sighting(name, line, self.account(prop, snapshot)))
+                self.result.breaks(prop, Sighting(name, line, _spelled(snapshot)))
             before = now
         if not self.result.sources[name]:
             raise SubjectFault(f"the history {name!r} has no snapshot, so there is nothing to judge in it")
@@ -110,9 +110,10 @@ class _Histories:
                 f"{where} shows {', '.join(snapshot) or 'nothing'}, and those before it {wanted}"
             )
 
-    def account(self, prop: str, snapshot: Mapping[str, object]) -> str:
-        """What the snapshot shows of the variables, in a line."""
-        return ", ".join(f"{name} = {value!r}" for name, value in snapshot.items())
+
+def _spelled(snapshot: Mapping[str, object]) -> str:
+    """What the snapshot shows, in a line."""
+    return ", ".join(f"{name} = {value!r}" for name, value in snapshot.items())
 
 
 def _some_state(definition: Definition) -> State:

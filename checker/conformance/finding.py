@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from falsework.conformance.subject import (
-    ATTRIBUTES,
-    METHODS,
     Subject,
+    kind_of,
+    parts_of,
     protocol_text,
     subject_role_of,
     twins_of_subject,
@@ -29,6 +29,21 @@ class NamedSubject:
 
     name: str
     cls: type[Any]
+
+    @property
+    def kind(self) -> str:
+        """driven, observed or audited."""
+        return kind_of(self.cls)
+
+    @property
+    def surface(self) -> str:
+        """What the matrix calls it."""
+        return str(self.cls.surface)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The environment variables without which it cannot be asked."""
+        return tuple(getattr(self.cls, "needs", ()))
 
     def made(self) -> Subject:
         """A new one, ready to begin; raises InputError where the adapter cannot be made."""
@@ -54,9 +69,9 @@ def find_subject(name: str) -> NamedSubject:
     """The subject of that name, its twins loaded too. Raises InputError."""
     names = shipped_subjects()
     if name in names:
-        wrong = shipped(RUNTIME_TWINS)
-        if name in wrong:
-            import_module(wrong[name])
+        for known, module in shipped(RUNTIME_TWINS).items():
+            if f"{name}.".startswith(f"{known}."):
+                import_module(module)
         return _checked(name, names[name])
     if ":" not in name:
         raise InputError(f"no subject {name!r}{nearest(name, names)}")
@@ -69,7 +84,7 @@ def _checked(name: str, path: str) -> NamedSubject:
     cls = getattr(module, cls_name, None)
     if not isinstance(cls, type):
         raise InputError(f"{where} has no class {cls_name!r}{nearest(cls_name, _classes(module))}")
-    missing = [word for word in (*ATTRIBUTES, *METHODS) if not hasattr(cls, word)]
+    missing = [word for word in parts_of(kind_of(cls)) if not hasattr(cls, word)]
     if missing:
         *others, last = missing
         listed = f"{', '.join(others)} and {last}" if others else last
@@ -77,6 +92,9 @@ def _checked(name: str, path: str) -> NamedSubject:
     model = getattr(cls, "model", None)
     if not isinstance(model, str):
         raise InputError(f'{path} has model = {model!r}; write model = "module:Class"')
+    needs = getattr(cls, "needs", ())
+    if isinstance(needs, str) or not all(isinstance(word, str) for word in needs):
+        raise InputError(f'{path} has needs = {needs!r}; write a tuple of names, such as ("SERVER",)')
     return NamedSubject(name, cls)
 
 

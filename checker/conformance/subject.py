@@ -95,11 +95,29 @@ METHODS = {
     "observe": "(): the variables that can be read off it, a mapping, always the same ones",
     "close": "(): nothing is left open",
 }
+RECORDS = {
+    "observed": ("logs", "(): each recorded log, as (name, lines)"),
+    "audited": ("histories", "(): each history, as (name, snapshots), one after each record of the journal"),
+}
+"""A class with one of these methods is not driven: its surface has that name, and its records are judged."""
+NEEDS = ("needs", "optional: names of environment variables without which it cannot be asked, (…,)")
+
+
+def kind_of(cls: type) -> str:
+    """By which kind of subject the class is judged: observed, audited or driven."""
+    surface = getattr(cls, "surface", None)
+    found = (kind for kind, (method, _) in RECORDS.items() if kind == surface or hasattr(cls, method))
+    return next(found, "driven")
+
+
+def parts_of(kind: str) -> tuple[str, ...]:
+    """What a subject of that kind must have."""
+    return ("model", "surface", RECORDS[kind][0]) if kind in RECORDS else (*ATTRIBUTES, *METHODS)
 
 
 def protocol_text(names: Collection[str] = (*ATTRIBUTES, *METHODS)) -> str:
     """What these parts of a subject mean, one a line."""
-    told = ATTRIBUTES | METHODS
+    told = ATTRIBUTES | METHODS | dict(RECORDS.values()) | dict([NEEDS])
     return "\n".join(f"  {name:<10} {told[name]}" for name in told if name in names)
 
 
@@ -152,10 +170,30 @@ def subject_role_of(cls: type) -> SubjectRole | None:
 
 
 def twins_of_subject(cls: type) -> list[type]:
-    """The twins whose nearest undecorated class is the subject; of a class defined again, the last."""
+    """The twins whose nearest undecorated class is the subject; of a class defined again, the last.
+
+    A subject that is a subclass of another, and no twin, is the same one on another surface: the twins of
+    the class above it are its own too, each made of the twin and the subject.
+    """
     found = {
         (twin.__module__, twin.__qualname__): twin
         for twin in _twins
         if next((k for k in twin.__mro__ if subject_role_of(k) is None), None) is cls
     }
-    return list(found.values())
+    own = list(found.values())
+    above = cls.__mro__[1]
+    inherited = twins_of_subject(above) if hasattr(above, "model") and subject_role_of(cls) is None else []
+    return [*own, *(_composed(twin, cls) for twin in inherited)]
+
+
+def _composed(twin: type, cls: type) -> type:
+    """The twin on the surface of the subject; one class, however often it is asked for."""
+    if (twin, cls) not in _made:
+        names = {"__module__": twin.__module__, "__doc__": twin.__doc__}
+        composed = type(twin.__name__, (twin, cls), names)
+        composed.__falsework_subject_role__ = subject_role_of(twin)  # type: ignore[attr-defined]
+        _made[twin, cls] = composed
+    return _made[twin, cls]
+
+
+_made: dict[tuple[type, type], type] = {}

@@ -1,4 +1,4 @@
-"""What was found in an implementation's records, by whichever surface: the logs or the histories looked at."""
+"""What was found in an implementation's records, the logs or the histories that were looked at."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from falsework.verdict import Verdict
 
 @dataclass(frozen=True)
 class Sighting:
-    """Where a record is none of the model's, or breaks an invariant of it: the source, its line, the account."""
+    """Where a record is none of the model's or breaks an invariant: the source, its line, what is there."""
 
     source: str
     line: int

@@ -8,6 +8,8 @@ from falsework.conformance.breaches import Breaches, breaches
 from falsework.conformance.driver import Drive, drive
 from falsework.conformance.finding import NamedSubject, driven_definition
 from falsework.conformance.subject import ANSWER, OBSERVATION, subject_role_of
+from falsework.conformance.survey import Survey
+from falsework.conformance.surveys import surveyed
 from falsework.errors import InputError
 from falsework.language import values_stay_in_domain
 from falsework.twin_contract import Cell, Problem, differences
@@ -20,12 +22,14 @@ WORDS = (ANSWER, OBSERVATION)
 class RuntimeContract:
     """A wrong subject searched to the end: its cells by invariant, and what is not as declared.
 
-    `drive` is its first divergence from the model, looked for only where that is what it declares.
+    `drive` is its first divergence from the model, looked for only where that is what it declares; `survey`
+    stands in the place of `breaches` where it is not driven, and lines or snapshots in that of steps.
     """
 
     subject: NamedSubject
-    breaches: Breaches
+    breaches: Breaches | None = None
     drive: Drive | None = None
+    survey: Survey | None = None
     cells: dict[str, Cell] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
@@ -37,7 +41,12 @@ class RuntimeContract:
     @property
     def broken(self) -> dict[str, int]:
         """What it was found to break, by property."""
-        found = {name: breach.steps for name, breach in self.breaches.found.items()}
+        found: dict[str, int] = {}
+        if self.breaches is not None:
+            found |= {name: breach.steps for name, breach in self.breaches.found.items()}
+        if self.survey is not None:
+            found |= {name: seen.line for name, seen in self.survey.broken.items()}
+            found |= {OBSERVATION: min(s.line for s in self.survey.rejected)} if self.survey.rejected else {}
         if self.drive is not None and self.drive.divergence is not None:
             found[self.drive.divergence.name] = self.drive.divergence.steps
         return found
@@ -55,34 +64,47 @@ def judge_runtime_twin(subject: NamedSubject) -> RuntimeContract:
             f"{subject.name} breaks {odd[0]}, which is no invariant of {definition.name}; "
             f"one of: {', '.join((*names, values_stay_in_domain, *WORDS))}"
         )
-    contract = RuntimeContract(subject, breaches(subject.made(), definition, name=subject.name))
-    if set(role.breaks) & set(WORDS) and not contract.breaches.problem:
-        contract.drive = drive(subject.made(), definition, name=subject.name)
-    faults = [contract.breaches.problem, contract.drive.problem if contract.drive else ""]
-    contract.problems += [Problem("fault", text, Verdict.ERROR) for text in faults if text]
-    if any(faults):
+    contract = RuntimeContract(subject)
+    if subject.kind == "driven":
+        contract.breaches = breaches(subject.made(), definition, name=subject.name)
+        if set(role.breaks) & set(WORDS) and not contract.breaches.problem:
+            contract.drive = drive(subject.made(), definition, name=subject.name)
+    else:
+        contract.survey = surveyed(subject, definition)
+    looked = [found for found in (contract.breaches, contract.drive, contract.survey) if found is not None]
+    contract.problems += [Problem("fault", f.problem, Verdict.ERROR) for f in looked if f.problem]
+    if contract.problems:
         return contract
-    complete = contract.breaches.complete
+    incomplete = _incomplete(contract)
     for name in dict.fromkeys((*names, *role.breaks, *contract.broken)):
-        contract.cells[name] = Cell(
-            name, False, role.breaks.get(name), contract.broken.get(name), decided=complete
-        )
-    if not complete:
-        text = f"its search was given up after {contract.breaches.performed} steps"
-        contract.problems.append(Problem("incomplete", text, Verdict.INCOMPLETE))
+        declared, found = role.breaks.get(name), contract.broken.get(name)
+        contract.cells[name] = Cell(name, False, declared, found, decided=not incomplete)
+    contract.problems += [Problem("incomplete", text, Verdict.INCOMPLETE) for text in incomplete]
     contract.problems += _hidden(contract) or differences(contract.cells.values(), role.breaks)
     return contract
 
 
+def _incomplete(contract: RuntimeContract) -> list[str]:
+    """Why not everything is decided, if so."""
+    if contract.survey is not None:
+        return contract.survey.undecided
+    assert contract.breaches is not None
+    if contract.breaches.complete:
+        return []
+    return [f"its search was given up after {contract.breaches.performed} steps"]
+
+
 def _hidden(contract: RuntimeContract) -> list[Problem]:
     """A twin cannot be rejected for what its surface does not show."""
+    looked = contract.breaches or contract.survey
+    assert looked is not None
+    hidden = looked.hidden
     return [
         Problem(
             "not observable",
-            f"{name} reads {', '.join(contract.breaches.hidden[name])}, which {contract.breaches.surface} "
-            "does not show",
+            f"{name} reads {', '.join(hidden[name])}, which {contract.subject.surface} does not show",
             about=name,
         )
         for name, cell in contract.cells.items()
-        if cell.declared is not None and name in contract.breaches.hidden
+        if cell.declared is not None and name in hidden
     ]
