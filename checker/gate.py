@@ -14,7 +14,7 @@ from functools import partial
 
 from falsework.accounting import DEFAULT_MAX_STATES
 from falsework.check import Result, check
-from falsework.conformance.finding import driven_definition, find_subject, wrong_subjects
+from falsework.conformance.finding import driven_definition, find_subject
 from falsework.conformance.twins import RuntimeContract
 from falsework.definition import definition_of
 from falsework.errors import DefinitionError, FalseworkError, InputError
@@ -67,8 +67,10 @@ def conform(name: str, *, twins: bool = False) -> GateReport:
     began = time.perf_counter()
     subject = find_subject(name)
     definition = driven_definition(subject)
-    wrong = wrong_subjects(subject) if twins else []
-    model = Gated(definition.name, definition.cls, definition, subjects=[subject], wrong=wrong)
+    model = Gated(definition.name, definition.cls, definition)
+    add_subject(model, subject, named=True)
+    if not twins:
+        model.wrong = []
     run = _Gate(GateReport((name,), "conform", [model]), "auto", DEFAULT_MAX_STATES)
     run.questions = [q for q in run._questions(model) if q[0].kind in ("model", "subject", "runtime twin")]
     run.report.asked = [asked for asked, _ in run.questions]
@@ -111,7 +113,7 @@ class _Gate:
                 raise InputError(
                     f"the subject {name} is driven along {subject.cls.model}, which is none of: {known}"
                 )
-            add_subject(owner, subject)
+            add_subject(owner, subject, named=True)
 
     def _all_of_the_modules(self, modules: Collection[str]) -> None:
         """Raises InputError for a twin in a module that is asked whole, if its model is not asked."""

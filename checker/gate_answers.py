@@ -60,6 +60,7 @@ class Gated:
     twins: list[type[Model]] = field(default_factory=list)
     subjects: list[NamedSubject] = field(default_factory=list)
     wrong: list[NamedSubject] = field(default_factory=list)
+    named: set[str] = field(default_factory=set)  # the subjects asked for by name, and so never left out
     unusable: dict[str, InputError] = field(default_factory=dict)  # subjects that cannot be loaded, and why
 
 

@@ -53,11 +53,15 @@ def gather_subjects(model: Gated, taken: set[str]) -> None:
             taken.add(name)
 
 
-def add_subject(model: Gated, subject: NamedSubject) -> None:
-    """The subject and its twins are asked with the model."""
+def add_subject(model: Gated, subject: NamedSubject, *, named: bool = False) -> None:
+    """The subject and its twins are asked with the model; what is asked for by name is never left out."""
+    wrong = wrong_subjects(subject)
     if subject.cls not in [known.cls for known in model.subjects]:
         model.subjects.append(subject)
-        model.wrong += wrong_subjects(subject)
+        model.wrong += wrong
+    if named:
+        model.named |= {known.name for known in (*model.subjects, *model.wrong) if known.cls is subject.cls}
+        model.named |= {known.name for known in model.wrong if known.cls in [twin.cls for twin in wrong]}
 
 
 def subject_questions(model: Gated, report: GateReport) -> Iterator[Question]:
@@ -75,7 +79,7 @@ def subject_questions(model: Gated, report: GateReport) -> Iterator[Question]:
             why = f"{', '.join(lacks)} {'is' if len(lacks) == 1 else 'are'} not set"
             if not lacks:
                 yield asked, partial(answer, asked, subject)
-            elif in_ci():
+            elif in_ci() or subject.name in model.named:
                 yield asked, partial(_lacking, asked, why)
             else:
                 report.left_out[asked] = why
@@ -87,9 +91,9 @@ def in_ci() -> bool:
 
 
 def _lacking(asked: Asked, why: str) -> Answer:
-    text = f"{why}, and where CI is set nothing is left out"
+    why += ", and where CI is set nothing is left out" if in_ci() else ""
     return Answer(
-        asked, NOT_CHECKED, Verdict.INCOMPLETE, problems=[Problem(NOT_CHECKED, text, Verdict.INCOMPLETE)]
+        asked, NOT_CHECKED, Verdict.INCOMPLETE, problems=[Problem(NOT_CHECKED, why, Verdict.INCOMPLETE)]
     )
 
 

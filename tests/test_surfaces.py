@@ -1,0 +1,178 @@
+"""The kinds of subjects in the gate: records judged, surfaces side by side, and what cannot be asked here."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import surfaces
+from command_line import falsework
+from falsework import naming
+from falsework.conformance import finding
+from falsework.conformance.audited import audited
+from falsework.conformance.finding import NamedSubject
+from falsework.conformance.twins import judge_runtime_twin
+from falsework.definition import definition_of
+from falsework.gate import conform, gate
+from falsework.gate_answers import Asked
+from falsework.report_gate import gate_document, gate_text
+from falsework.verdict import Verdict
+from surfaces import AuditedLatch, BackToTheFirst, ElsewhereLatch, Latch, told
+
+LATCH = definition_of(Latch)
+SURFACES = "tests/surfaces.py"
+
+
+# --- histories ----------------------------------------------------------------------------------------------
+
+
+def test_every_snapshot_is_judged_by_what_it_shows() -> None:
+    done = audited(AuditedLatch(), LATCH)
+    assert done.verdict is Verdict.HOLDS
+    assert done.sources == {"the first": 4, "the second": 2}
+    # Six snapshots in two histories: 6 states, and 4 pairs of neighbours, for the invariants that are shown.
+    assert done.observable == {"nothing_is_open_before_the_first": 6, "numbers_never_go_back": 4}
+    assert done.hidden == {
+        "shutting_takes_no_number": ("the action",),
+        "the_hidden_stays_hidden": ("hidden",),
+    }
+
+
+@pytest.mark.parametrize(
+    "recorded, problem",
+    [
+        ({"only": [{"last": 0, "shut": True}]}, "snapshot 1 of the history 'only' shows shut, which is no"),
+        (
+            {"only": [*told((0, False)), {"last": 0}]},
+            "snapshot 2 of the history 'only' shows last, and",
+        ),
+        ({"only": [3]}, "snapshot 1 of the history 'only' is 3; write histories() as an iterable of"),
+        ({"only": []}, "the history 'only' has no snapshot"),
+    ],
+)
+def test_a_mistake_in_a_history_is_an_error_and_says_where(recorded: dict[str, Any], problem: str) -> None:
+    subject = type("Mistaken", (AuditedLatch,), {"recorded": recorded})()
+    done = audited(subject, LATCH)
+    assert done.verdict is Verdict.ERROR
+    assert done.problem.startswith(problem), done.problem
+
+
+def _breaks_off(_: object) -> Iterator[object]:
+    yield "the first", told((0, False))
+    raise OSError("no journal")
+
+
+@pytest.mark.parametrize(
+    "histories, problem",
+    [
+        (_breaks_off, "histories() of the adapter raised OSError: no journal"),
+        (
+            lambda _: [("a", told((0, False)))] * 2,
+            "histories() has two histories named 'a'; give",
+        ),
+        (lambda _: [told((0, False))], "histories() yields [{'last': 0, 'open': False}]; write histories()"),
+    ],
+)
+def test_histories_that_are_none_are_an_error(histories: Any, problem: str) -> None:
+    done = audited(type("Odd", (AuditedLatch,), {"histories": histories})(), LATCH)
+    assert done.verdict is Verdict.ERROR
+    assert done.problem.startswith(problem), done.problem
+
+
+@pytest.mark.parametrize("recorded", [{}, {"blank": [{}, {}]}])
+def test_records_on_which_nothing_can_be_judged_are_no_pass(recorded: dict[str, Any]) -> None:
+    done = audited(type("Blank", (AuditedLatch,), {"recorded": recorded})(), LATCH)
+    assert done.verdict is Verdict.VACUOUS
+
+
+def test_a_twin_of_an_audited_subject_is_rejected_at_the_record_that_it_declares() -> None:
+    contract = judge_runtime_twin(NamedSubject("latch:BackToTheFirst", BackToTheFirst))
+    assert (contract.problems, contract.broken) == ([], {"numbers_never_go_back": 3})
+
+
+# --- in the gate --------------------------------------------------------------------------------------------
+
+
+def test_surfaces_stand_side_by_side(golden: Callable[[str, str], None]) -> None:
+    said = falsework("gate", SURFACES, "--subject", f"{SURFACES}:AuditedLatch")
+    golden("gate/audited", said.all)
+    assert said.code == 0
+
+
+def test_a_wrong_record_is_red_and_is_shown() -> None:
+    class Wrong(AuditedLatch):
+        recorded = BackToTheFirst.recorded
+
+    surfaces.Wrong = Wrong  # type: ignore[attr-defined]
+    report = conform(f"{SURFACES}:Wrong")
+    text = gate_text(report)
+    assert report.exit_code == 10
+    assert "numbers_never_go_back is broken at snapshot 3 of only: last = 0, open = False" in text
+    assert re.search(r"^numbers_never_go_back +holds +violated$", text, re.MULTILINE)
+
+
+# --- what cannot be asked here ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The latch is installed, with a subject that needs what is not here."""
+    monkeypatch.delenv("LATCH_SERVER", raising=False)
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setattr(naming, "shipped", lambda *_: {"latch": "surfaces"})
+    monkeypatch.setattr(finding, "shipped_subjects", lambda: {"latch.elsewhere": "surfaces:ElsewhereLatch"})
+
+
+@pytest.mark.usefixtures("shipped")
+def test_what_needs_a_server_is_not_checked_where_there_is_none() -> None:
+    report = gate(["latch"])
+    text = gate_text(report)
+    assert report.exit_code == 0
+    # The subject, and the two twins that it has from the class above it.
+    assert "answered all · NOT CHECKED: 1 subject, 2 runtime twins (LATCH_SERVER is not set)" in text
+    assert re.search(r"^numbers_never_go_back +holds +NOT CHECKED$", text, re.MULTILINE)
+    assert "NOT CHECKED: 1 subject" in gate_document(report).first_line
+
+
+@pytest.mark.usefixtures("shipped")
+def test_in_ci_nothing_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CI", "true")
+    report = gate(["latch"])
+    assert report.exit_code == 12
+    assert (len(report.left_out), [a.kind for a in report.asked].count("runtime twin")) == (0, 2)
+    assert "LATCH_SERVER is not set, and where CI is set nothing is left out" in gate_text(report)
+
+
+@pytest.mark.usefixtures("shipped")
+@pytest.mark.parametrize("twins, asked", [(False, 2), (True, 4)])
+def test_what_is_asked_for_by_name_is_never_left_out(twins: bool, asked: int) -> None:
+    report = conform(f"{SURFACES}:ElsewhereLatch", twins=twins)
+    assert (report.exit_code, len(report.asked), report.left_out) == (12, asked, {})
+    by_option = gate([SURFACES], subjects=[f"{SURFACES}:ElsewhereLatch"])
+    assert (by_option.exit_code, by_option.left_out) == (12, {})
+
+
+def test_with_its_server_it_is_asked_with_the_twins_of_the_class_above(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LATCH_SERVER", "here")
+    report = conform(f"{SURFACES}:ElsewhereLatch", twins=True)
+    named = [asked.name.rpartition(":")[2] for asked in report.asked if asked.kind == "runtime twin"]
+    assert named == ["BackToTheFirst", "OpenFromTheStart"]
+    assert report.exit_code == 0
+    twin = finding.wrong_subjects(NamedSubject("latch", ElsewhereLatch))[0]
+    assert twin.surface == "audited elsewhere"
+
+
+def test_a_subject_that_cannot_be_loaded_leaves_the_rest_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = finding.shipped_subjects()
+    monkeypatch.setattr(
+        finding, "shipped_subjects", lambda: known | {"classics.die_hard": "no_such_module:Subject"}
+    )
+    report = gate(["classics.die_hard"])
+    assert report.exit_code == 13
+    asked = Asked("classics.die_hard", "subject", "classics.die_hard")
+    assert report.answers[asked].problems[0].text == "no module no_such_module"
+    assert [a.asked for a in report.answers.values() if not a.verdict.passes] == [asked]
+    assert "die_hard" in gate_text(report).splitlines()[2]
