@@ -30,6 +30,7 @@ BUILT_IN = {
     "show": ("falsework.cli_show", "one model: variables, actions, invariants, configurations, twins"),
     "gate": ("falsework.cli_gate", "everything that is declared, compared with what is found"),
     "conform": ("falsework.cli_conform", "an implementation driven along every step of its model"),
+    "validate": ("falsework.cli_validate", "a log of an implementation, explained by steps of its model"),
     "check": ("falsework.cli_check", "one check of a model, or of every slice of a system"),
     "replay": ("falsework.cli_replay", "a saved trace, or steps, executed again on the class"),
     "simulate": ("falsework.cli_simulate", "random walks; never a proof"),

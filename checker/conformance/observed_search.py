@@ -1,0 +1,172 @@
+"""The candidates of a log: the states in which the model may be after each event, advanced event by event.
+
+Candidates that agree on what has taken place and on the state are one. With each stands, a bit an invariant,
+which of them some way to it keeps and which of them some way to it breaks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from falsework.conformance.observed_order import Ideal, Order, Placed
+from falsework.conformance.observed_steps import Steps
+
+Marks = tuple[int, int]
+"""The invariants that some way keeps, and those that some way breaks."""
+
+Level = dict[Ideal, dict[int, Marks]]
+"""The candidates after so many events: what has taken place, in which state, with its marks."""
+
+MAX_HIDDEN = 64
+MAX_CANDIDATES = 100_000
+KEPT = 1_000_000
+"""How many candidates of the levels are kept for a repair; of more, the last levels are."""
+LAST_LEVELS = 32
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many unlogged steps may stand in a gap, how many candidates at a line, how much work in all."""
+
+    hidden: int = MAX_HIDDEN
+    candidates: int = MAX_CANDIDATES
+    work: int | None = None
+
+
+@dataclass
+class Searched:
+    """How far the candidates came, and what cut the search."""
+
+    order: Order
+    levels: dict[int, Level] = field(default_factory=dict)
+    reached: int = 0  # how many events the last level has behind it
+    closed: Level = field(default_factory=dict)  # that level with the unlogged steps behind it
+    hidden_cut: Placed | None = None  # the first event before which the limit of unlogged steps cut
+    stop: str = ""  # "candidates" or "work" where that limit ended the search
+    most: int = 0
+    work: int = 0
+
+    @property
+    def explained(self) -> bool:
+        """Whether a candidate is left after the last event."""
+        return self.reached == self.order.total and not self.stop
+
+    @property
+    def last(self) -> Level:
+        """The candidates after the last event that has some."""
+        return self.levels[self.reached]
+
+    def tried(self) -> list[Placed]:
+        """The events that were to come next when the candidates emptied, by line."""
+        found = {
+            placed.event.line: placed
+            for ideal in self.closed
+            for placed, _ in self.order.next(ideal)
+            if not placed.optional
+        }
+        return [found[line] for line in sorted(found)]
+
+
+class Search:
+    """A search over one order; it may begin at a level that another search has reached."""
+
+    def __init__(self, steps: Steps, order: Order, limits: Limits) -> None:
+        self.steps = steps
+        self.order = order
+        self.limits = limits
+        self.done = Searched(order)
+
+    def begin(self) -> Level:
+        """The initial states."""
+        every = self.steps.every_invariant
+        level: Level = {}
+        for number, broken in self.steps.begins():
+            level.setdefault(self.order.nothing, {})[number] = (every & ~broken, broken)
+        return level
+
+    def run(self, level: Level, reached: int = 0) -> Searched:
+        """The candidates advanced to the end, to where they empty, or to a limit."""
+        done = self.done
+        done.reached, done.levels[reached] = reached, level
+        held = 0
+        while done.reached < self.order.total:
+            done.closed = self._closed(level)
+            level = {} if done.stop else self._advanced(done.closed)
+            if not level:
+                break
+            done.reached += 1
+            done.levels[done.reached] = level
+            held += sum(map(len, level.values()))
+            if held > KEPT:
+                done.levels.pop(done.reached - LAST_LEVELS, None)
+        return done
+
+    def _closed(self, level: Level) -> Level:
+        """The candidates and those that unlogged steps lead to, the nearest first."""
+        done, limits = self.done, self.limits
+        closed = {ideal: dict(states) for ideal, states in level.items()}
+        size = sum(map(len, closed.values()))
+        frontier = [(ideal, state) for ideal, states in closed.items() for state in states]
+        depth = 0
+        while frontier:
+            depth += 1
+            fresh: list[tuple[Ideal, int]] = []
+            for ideal, state in frontier:
+                kept, broken = closed[ideal][state]
+                done.work += 1
+                for onward, target, bits in self._unlogged(ideal, state):
+                    there = closed.setdefault(onward, {})
+                    old = there.get(target)
+                    if old is None and depth > limits.hidden:
+                        self._cut(ideal)
+                        continue
+                    marks = (kept & ~bits, broken | bits)
+                    if old is None:
+                        size += 1
+                    else:
+                        marks = (old[0] | marks[0], old[1] | marks[1])
+                        if marks == old:
+                            continue
+                    there[target] = marks
+                    fresh.append((onward, target))
+            if size > limits.candidates or (limits.work is not None and done.work > limits.work):
+                done.stop = "candidates" if size > limits.candidates else "work"
+                break
+            frontier = fresh
+        done.most = max(done.most, size)
+        return closed
+
+    def _cut(self, ideal: Ideal) -> None:
+        if self.done.hidden_cut is None:
+            self.done.hidden_cut = next(
+                (placed for placed, _ in self.order.next(ideal) if not placed.optional), None
+            )
+
+    def _unlogged(self, ideal: Ideal, state: int) -> list[tuple[Ideal, int, int]]:
+        """The steps that no line has to tell: hidden ones, and those that began and never ended."""
+        found = [(ideal, target, bits) for target, bits in self.steps.hidden_from(state)]
+        if self.order.pending:
+            for placed, onward in self.order.next(ideal):
+                if placed.optional:
+                    moves = self.steps.explained(state, placed.event)
+                    found += [(onward, target, bits) for target, bits in moves]
+        return found
+
+    def _advanced(self, closed: Level) -> Level:
+        """The candidates after one more event."""
+        level: Level = {}
+        for ideal, states in closed.items():
+            for placed, onward in self.order.next(ideal):
+                if placed.optional:
+                    continue
+                there: dict[int, Marks] = {}
+                for state, (kept, broken) in states.items():
+                    for target, bits in self.steps.explained(state, placed.event):
+                        old = there.get(target, (0, 0))
+                        there[target] = (old[0] | (kept & ~bits), old[1] | broken | bits)
+                if there:
+                    known = level.setdefault(onward, {})
+                    for target, marks in there.items():
+                        old = known.get(target, (0, 0))
+                        known[target] = (old[0] | marks[0], old[1] | marks[1])
+        return level

@@ -1,0 +1,185 @@
+"""The model's steps as a log asks for them, each taken on the class once, and which invariants it breaks."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from falsework.conformance.observed_log import UNSAID, Event
+from falsework.definition import Action, Definition
+from falsework.errors import CutByBound
+from falsework.judge import applies, judge, step_arguments
+from falsework.state import State
+from falsework.trace import Label, instances, starts, take
+
+Move = tuple[int, int]
+"""Where a step leads, a state by its number, and the invariants that it breaks, a bit each."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step from one state: its label and answer, where it leads, what it breaks."""
+
+    label: Label
+    answer: Any
+    target: int
+    broken: int
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """A step that is not there, and how: disabled, cut by a bound, or out of its domain."""
+
+    label: Label
+    how: str
+    text: str = ""
+
+
+class Steps:
+    """States by number; a step or a judgement that was asked for before is not executed again."""
+
+    def __init__(self, definition: Definition, hidden: tuple[Action, ...]) -> None:
+        self.definition = definition
+        self.hidden = hidden
+        self.states: list[State] = []
+        self.bounded = False  # whether a bound of the model has cut some step
+        self._numbers: dict[State, int] = {}
+        self._broken_in: dict[int, int] = {}
+        self._taken: dict[tuple[int, str, tuple[Any, ...]], Step | Blocked] = {}
+        self._hidden: dict[int, tuple[Move, ...]] = {}
+        self._explained: dict[tuple[int, tuple[Any, ...]], tuple[Move, ...]] = {}
+        self._labels: dict[tuple[Any, ...], tuple[Label, ...]] = {}
+        self._bits = {prop.name: 1 << place for place, prop in enumerate(definition.invariants)}
+        self._hidden_labels = [(a, label) for a in hidden for label in instances(definition, a)]
+        self.seen = [a for a in definition.actions if a not in hidden]
+
+    @property
+    def every_invariant(self) -> int:
+        """The bits of all of them."""
+        return (1 << len(self._bits)) - 1
+
+    def names(self, bits: int) -> list[str]:
+        """The invariants of those bits."""
+        return [name for name, bit in self._bits.items() if bits & bit]
+
+    def number(self, state: State) -> int:
+        """The state's number, given to it where it is new."""
+        found = self._numbers.get(state)
+        if found is None:
+            found = self._numbers[state] = len(self.states)
+            self.states.append(state)
+        return found
+
+    def begins(self) -> Iterator[Move]:
+        """The initial states, each with what it breaks."""
+        for taken in starts(self.definition):
+            if not taken.outside:
+                number = self.number(taken.state)
+                yield number, self._state_breaks(number)
+
+    # --- one step
+
+    def taken(self, state: int, action: Action, label: Label) -> Step | Blocked:
+        """The step from that state, or why there is none. Raises Faulted."""
+        key = (state, label.action, label.arguments)
+        found = self._taken.get(key)
+        if found is None:
+            found = self._taken[key] = self._take(state, action, label)
+        return found
+
+    def _take(self, state: int, action: Action, label: Label) -> Step | Blocked:
+        try:
+            taken = take(self.definition, action, self.states[state], label)
+        except CutByBound as cut:
+            self.bounded = True
+            return Blocked(label, "cut", str(cut))
+        if taken is None:
+            return Blocked(label, "disabled")
+        if taken.outside:
+            return Blocked(label, "outside", taken.outside)
+        target = self.number(taken.state)
+        broken = self._state_breaks(target)
+        known = step_arguments(action, label, taken.answer, self.states[state])
+        for prop in self.definition.invariants:
+            if applies(prop, action) and not judge(self.definition, prop, taken.state, known, times=1)[0]:
+                broken |= self._bits[prop.name]
+        return Step(label, taken.answer, target, broken)
+
+    def _state_breaks(self, number: int) -> int:
+        if number not in self._broken_in:
+            self._broken_in[number] = sum(
+                self._bits[prop.name]
+                for prop in self.definition.invariants
+                if prop.kind == "state" and not judge(self.definition, prop, self.states[number], times=1)[0]
+            )
+        return self._broken_in[number]
+
+    # --- many
+
+    def hidden_from(self, state: int) -> tuple[Move, ...]:
+        """Where the steps that go unlogged lead from that state, itself left out."""
+        found = self._hidden.get(state)
+        if found is None:
+            moves = [(step.target, step.broken) for step in self.hidden_steps(state)]
+            found = self._hidden[state] = tuple(dict.fromkeys(moves))
+        return found
+
+    def hidden_steps(self, state: int) -> Iterator[Step]:
+        """The steps from that state that go unlogged."""
+        for action, label in self._hidden_labels:
+            step = self.taken(state, action, label)
+            if isinstance(step, Step):
+                yield step
+
+    def explained(self, state: int, event: Event) -> tuple[Move, ...]:
+        """Where the event may lead from that state, as far as its line says; nowhere where it cannot be."""
+        key = (state, event.pattern)
+        found = self._explained.get(key)
+        if found is None:
+            found = self._explained[key] = tuple(dict.fromkeys(self._moves(state, event)))
+        return found
+
+    def _moves(self, state: int, event: Event) -> Iterator[Move]:
+        shown = event.shown
+        stays = event.action is None and not event.anything
+        if event.unknown or stays or (event.refused and self.refuses(state, event)):
+            if all(one.fits(self.states[state]) for one in shown):
+                yield state, 0
+            if stays:
+                return
+        if event.refused:
+            return
+        for step in self.answered(state, event):
+            if all(one.fits(self.states[step.target]) for one in shown):
+                yield step.target, step.broken
+
+    def answered(self, state: int, event: Event) -> Iterator[Step]:
+        """The steps that the event may be, by action, arguments and answer."""
+        for action, label in self.labels(event):
+            step = self.taken(state, action, label)
+            if isinstance(step, Step) and event.answer in (UNSAID, step.answer):
+                yield step
+
+    def refuses(self, state: int, event: Event) -> bool:
+        """Whether some step that the event may be is disabled there."""
+        found = (self.taken(state, action, label) for action, label in self.labels(event))
+        return any(isinstance(step, Blocked) and step.how == "disabled" for step in found)
+
+    def labels(self, event: Event) -> Iterator[tuple[Action, Label]]:
+        """Every step's name that the event may stand for."""
+        if event.action is None:
+            for action in self.seen:
+                yield from ((action, label) for label in instances(self.definition, action))
+            return
+        key = (event.action.name, tuple(event.arguments.items()))
+        if key not in self._labels:
+            values = [
+                (event.arguments[name],) if name in event.arguments else tuple(domain.values())
+                for name, domain in event.action.parameters
+            ]
+            self._labels[key] = tuple(
+                Label(event.action.name, chosen) for chosen in itertools.product(*values)
+            )
+        yield from ((event.action, label) for label in self._labels[key])
