@@ -443,6 +443,17 @@ def test_a_runtime_twin_says_what_it_is_rejected_for() -> None:
         runtime_twin(breaks={})
     with pytest.raises(TypeError, match="write the number of steps"):
         runtime_twin(breaks={Lock.only_the_holder_frees: "1"})
+    with pytest.raises(TypeError, match="within=1: write 2 or more"):
+        runtime_twin(breaks={Lock.only_the_holder_frees: 2}, within=1)
+
+
+def test_the_search_for_a_breach_goes_no_deeper_than_it_is_told() -> None:
+    # Taken by one and stolen by the other is two steps; one step deep there are two takes and nothing else.
+    shallow = breaches(StealingLock(), LOCK, within=1)
+    assert (shallow.found, shallow.complete, shallow.problem) == ({}, True, "")
+    deep = breaches(StealingLock(), LOCK, within=2)
+    assert {name: found.steps for name, found in deep.found.items()} == {"nobody_takes_what_is_held": 2}
+    assert shallow.performed < deep.performed < breaches(StealingLock(), LOCK).performed
 
 
 # --- the lease ----------------------------------------------------------------------------------------------

@@ -61,14 +61,16 @@ class Breaches:
     seconds: float = 0.0
 
 
-def breaches(subject: Subject, definition: Definition, *, name: str = "") -> Breaches:
-    """The subject's own steps searched to the end; what an adapter does wrong is the result's `problem`."""
+def breaches(
+    subject: Subject, definition: Definition, *, name: str = "", within: int | None = None
+) -> Breaches:
+    """The subject's steps searched to the end, or as deep as that; an adapter's mistake is the `problem`."""
     began = time.perf_counter()
     session = Session(subject, definition)
     result = Breaches(name or type(subject).__name__, subject.surface, definition)
     try:
         try:
-            _Search(session, result).run()
+            _Search(session, result, within).run()
         finally:
             session.close()
     except SubjectFault as problem:
@@ -88,9 +90,10 @@ class _Step:
 
 
 class _Search:
-    def __init__(self, session: Session, result: Breaches) -> None:
+    def __init__(self, session: Session, result: Breaches, within: int | None) -> None:
         self.session = session
         self.result = result
+        self.within = within
         self.definition = session.definition
         self.labels = [(a, label) for a in self.definition.actions for label in instances(self.definition, a)]
         self.index: dict[State, int] = {}
@@ -109,7 +112,7 @@ class _Search:
             if self.begin(start):
                 self.arrive(self.taken[-1].state, start, ())
         node = 0
-        while node < len(self.states):
+        while node < len(self.states) and self.within != len(self.paths[node][1]):
             if node >= MAX_STATES or self.session.performed > PERFORMED:
                 self.result.complete = False
                 break

@@ -131,17 +131,19 @@ OBSERVATION = "observation"
 
 @dataclass(frozen=True)
 class SubjectRole:
-    """What `@runtime_twin` says of a subject: what it breaks, each first in how many steps."""
+    """What `@runtime_twin` says: what is broken, each first in how many steps, and how far to look."""
 
     breaks: Mapping[str, int]
+    within: int | None = None
 
 
-def runtime_twin(*, breaks: Mapping[Any, object]) -> Callable[[S], S]:
+def runtime_twin(*, breaks: Mapping[Any, object], within: int | None = None) -> Callable[[S], S]:
     """A subject that is wrong on purpose, a subclass of the right one.
 
     It is rejected for exactly these invariants of the model, each broken on the projection first in that
     many steps; "answer" and "observation" stand for a divergence that breaks no invariant which the surface
-    can observe.
+    can observe. Where a step is a call of a real store, `within` ends the search after that many of them:
+    nothing else is broken by a path as short.
     """
     declared: dict[str, int] = {}
     for key, steps in breaks.items():
@@ -151,7 +153,10 @@ def runtime_twin(*, breaks: Mapping[Any, object]) -> Callable[[S], S]:
         declared[name] = steps
     if not declared:
         raise TypeError("a runtime twin says what it is rejected for: breaks={Model.invariant: steps}")
-    role = SubjectRole(declared)
+    longest = max(declared.values())
+    if within is not None and within < longest:
+        raise TypeError(f"within={within}: write {longest} or more, for that is what breaks declares")
+    role = SubjectRole(declared, within)
 
     def decorate(cls: S) -> S:
         cls.__falsework_subject_role__ = role  # type: ignore[attr-defined]

@@ -66,7 +66,7 @@ def judge_runtime_twin(subject: NamedSubject) -> RuntimeContract:
         )
     contract = RuntimeContract(subject)
     if subject.kind == "driven":
-        contract.breaches = breaches(subject.made(), definition, name=subject.name)
+        contract.breaches = breaches(subject.made(), definition, name=subject.name, within=role.within)
         if set(role.breaks) & set(WORDS) and not contract.breaches.problem:
             contract.drive = drive(subject.made(), definition, name=subject.name)
     else:
