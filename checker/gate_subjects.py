@@ -105,15 +105,16 @@ def subject_answer(asked: Asked, subject: NamedSubject) -> Answer:
 def _driven(asked: Asked, subject: NamedSubject) -> Answer:
     """Where it parts from the model, also what that breaks."""
     definition = driven_definition(subject)
-    done = drive(subject.made(), definition, name=subject.name)
+    done = subject.attended(lambda made: drive(made, definition, name=subject.name))
     answer = Answer(asked, verdict_word(done.verdict), done.verdict, drive_figures(done), definition.place)
     answer.drive = done
     answer.problems = list(drive_problems(done))
     if done.divergence is not None:
-        answer.breaches = breaches(subject.made(), definition, name=subject.name)
+        found = subject.attended(lambda made: breaches(made, definition, name=subject.name))
+        answer.breaches = found
         answer.problems += [
-            Problem("violated", f"{name} is broken in {steps_text(found.steps)}", about=name)
-            for name, found in answer.breaches.found.items()
+            Problem("violated", f"{name} is broken in {steps_text(breach.steps)}", about=name)
+            for name, breach in found.found.items()
         ]
     return answer
 

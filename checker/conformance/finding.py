@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar
 
+from falsework.conformance.patience import Watch, Watched, in_time
+from falsework.conformance.program import ProgramSubject, program_named
 from falsework.conformance.subject import (
-    Subject,
+    SubjectFault,
     kind_of,
     parts_of,
     protocol_text,
@@ -21,6 +23,10 @@ from falsework.naming import find, from_path, import_module, nearest, shipped
 
 SUBJECTS = "falsework.subjects"
 RUNTIME_TWINS = "falsework.runtime_twins"
+SECONDS = {"driven": 30.0, "observed": 600.0, "audited": 600.0}
+"""How long a call of a subject in Python may take, unless its class says otherwise."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -45,14 +51,33 @@ class NamedSubject:
         """The environment variables without which it cannot be asked."""
         return tuple(getattr(self.cls, "needs", ()))
 
-    def made(self) -> Subject:
-        """A new one, ready to begin; raises InputError where the adapter cannot be made."""
+    @property
+    def seconds(self) -> float:
+        """How long one call of it may take; where records are judged, how long all of that may."""
+        return float(getattr(self.cls, "seconds", SECONDS[self.kind]))
+
+    def made(self) -> Any:
+        """A new one, ready to be asked; raises InputError where the adapter cannot be made."""
         try:
-            return cast(Subject, self.cls())
+            return self.cls()
         except (Exception, SystemExit) as problem:
-            raise InputError(
-                f"the subject {self.name} cannot be made: {type(problem).__name__}: {problem}"
-            ) from problem
+            told = "" if isinstance(problem, SubjectFault) else f"{type(problem).__name__}: "
+            raise InputError(f"the subject {self.name} cannot be made: {told}{problem}") from problem
+
+    def attended(self, work: Callable[[Any], T]) -> T:
+        """What the work on a new one returns. Raises SubjectFault for a call that does not end in time."""
+        if issubclass(self.cls, ProgramSubject):  # it is waited for with a time limit anyway
+            return work(self.made())
+        return in_time(self.seconds, lambda watch: work(self._watched(watch)))
+
+    def _watched(self, watch: Watch) -> Any:
+        watch.begins(f"{self.cls.__name__}()")
+        made = self.made()
+        if self.kind != "driven":
+            watch.begins(f"reading the records of {self.cls.__name__}")
+            return made
+        watch.ends()
+        return Watched(made, watch)
 
 
 def shipped_subjects() -> dict[str, str]:
@@ -73,6 +98,8 @@ def find_subject(name: str) -> NamedSubject:
             if f"{name}.".startswith(f"{known}."):
                 import_module(module)
         return _checked(name, names[name])
+    if (program := program_named(name)) is not None:
+        return NamedSubject(name, program)
     if ":" not in name:
         raise InputError(f"no subject {name!r}{nearest(name, names)}")
     return _checked(name, name)

@@ -26,6 +26,12 @@ class Outcome:
     text: str = "done"
 
 
+def _spoken(word: str, said: Exception, own: type[Exception]) -> str:
+    """The outcome as a table prints it: with what was said, where the protocol's own exception says it."""
+    reason = str(said) if type(said) is own and str(said) else type(said).__name__
+    return f"{word} ({reason})"
+
+
 def _shape(subject: Subject) -> None:
     """Raises SubjectFault for an attribute of the subject that is not what it has to be."""
     for what in ("refuses", "internal"):
@@ -80,10 +86,12 @@ class Session:
         unknowns: tuple[type[Exception], ...] = (UnknownOutcome, *self.subject.unknowns)
         try:
             answer = self.subject.perform(action.name, arguments)
+        except SubjectFault:
+            raise
         except refusals as refusal:
-            return Outcome("refused", text=f"refused ({type(refusal).__name__})")
+            return Outcome("refused", text=_spoken("refused", refusal, RefusedBySubject))
         except unknowns as unknown:
-            return Outcome("unknown", text=f"unknown ({type(unknown).__name__})")
+            return Outcome("unknown", text=_spoken("unknown", unknown, UnknownOutcome))
         except (Exception, SystemExit) as problem:  # noqa: BLE001  the implementation's answer, and compared
             return Outcome("raised", text=f"raised {type(problem).__name__}: {problem}")
         if answer is not None and not self.answers(action):
@@ -145,6 +153,8 @@ class Session:
     def _guarded(self, method: str, call: Callable[[], T]) -> T:
         try:
             return call()
+        except SubjectFault:
+            raise
         except (Exception, SystemExit) as problem:
             raise SubjectFault(
                 f"{method}() of the adapter raised {type(problem).__name__}: {problem}"

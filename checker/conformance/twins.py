@@ -68,7 +68,7 @@ def judge_runtime_twin(subject: NamedSubject) -> RuntimeContract:
     if subject.kind == "driven":
         contract.breaches = breaches(subject.made(), definition, name=subject.name, within=role.within)
         if set(role.breaks) & set(WORDS) and not contract.breaches.problem:
-            contract.drive = drive(subject.made(), definition, name=subject.name)
+            contract.drive = subject.attended(lambda made: drive(made, definition, name=subject.name))
     else:
         contract.survey = surveyed(subject, definition)
     looked = [found for found in (contract.breaches, contract.drive, contract.survey) if found is not None]
