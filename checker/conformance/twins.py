@@ -66,7 +66,9 @@ def judge_runtime_twin(subject: NamedSubject) -> RuntimeContract:
         )
     contract = RuntimeContract(subject)
     if subject.kind == "driven":
-        contract.breaches = breaches(subject.made(), definition, name=subject.name, within=role.within)
+        contract.breaches = subject.attended(
+            lambda made: breaches(made, definition, name=subject.name, within=role.within)
+        )
         if set(role.breaks) & set(WORDS) and not contract.breaches.problem:
             contract.drive = subject.attended(lambda made: drive(made, definition, name=subject.name))
     else:
