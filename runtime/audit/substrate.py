@@ -189,7 +189,9 @@ class Substrate:
         for row in journal.table("checkpoint"):
             at = self._roots_at.get(row[0]) if isinstance(row[0], int) else None
             if at is not None and (row[1], row[2]) != (at[1], at[3]):
-                check.violated(f"checkpoint {row[0]!r} is kept beside another tree", "the tree of its size", ())
+                check.violated(
+                    f"checkpoint {row[0]!r} is kept beside another tree", "the tree of its size", ()
+                )
 
     def _contradicts(self, note: Note) -> str | None:
         key = self.law.keys.get(note.key_id)

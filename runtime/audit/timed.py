@@ -113,8 +113,8 @@ class Times:
             return
         if self.register.outages:
             self.checks["3.4"].looks_at(intent.name)
-        late = "never" if closed is None else f"after {seconds(closed - began)}"
-        found = f"it was closed {late}, and its window is {seconds(figures.compensation_window)}"
+        late = "nobody closed it" if closed is None else f"it was closed after {seconds(closed - began)}"
+        found = f"{late}, and its window is {seconds(figures.compensation_window)}"
         records = [intent.name, *(closing.name for closing in closings[:1])]
         self.checks["3.1"].violated(found, SAYS["3.1"], records)
 
