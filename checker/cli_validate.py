@@ -18,7 +18,7 @@ from pathlib import Path
 
 from falsework.cli_check import positive
 from falsework.cli_model import add_model, definition_at, one_target
-from falsework.conformance.observed import Validation, validate
+from falsework.conformance.observed import Known, Validation, validate
 from falsework.conformance.observed_corpus import coverage
 from falsework.conformance.observed_log import header_line
 from falsework.conformance.observed_search import MAX_CANDIDATES, MAX_HIDDEN, Limits
@@ -77,7 +77,8 @@ def run(args: argparse.Namespace) -> int:
     if not paths:
         raise InputError("no log: write LOG, a file of JSON lines, or --corpus DIR")
     limits = Limits(args.max_hidden, args.max_candidates)
-    found = [_validated(definition, path, limits, unfinished=args.unfinished) for path in paths]
+    known: Known = {}
+    found = [_validated(definition, path, limits, known, unfinished=args.unfinished) for path in paths]
     covered = coverage(definition, found) if args.corpus is not None else None
     document = validate_document(
         definition, subject_text(definition, target.configuration), found, covered,
@@ -95,10 +96,12 @@ def _corpus(folder: Path) -> list[Path]:
     return found
 
 
-def _validated(definition: Definition, path: Path, limits: Limits, *, unfinished: bool) -> Validation:
+def _validated(
+    definition: Definition, path: Path, limits: Limits, known: Known, *, unfinished: bool
+) -> Validation:
     if not path.is_file():
         raise InputError(f"no file {path}")
-    return validate(definition, str(path), _lines(path), limits, unfinished=unfinished)
+    return validate(definition, str(path), _lines(path), limits, unfinished=unfinished, known=known)
 
 
 def _lines(path: Path) -> Iterator[str]:

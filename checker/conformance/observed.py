@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from falsework.conformance.observed_log import Event, Log, LogProblem, read_log
@@ -16,6 +17,9 @@ from falsework.definition import Definition
 from falsework.judge import applies
 from falsework.trace import Faulted, nothing_to_explore
 from falsework.verdict import Verdict
+
+Known = dict[tuple[str, ...], Steps]
+"""The steps of a model that logs have asked for, by what may go unlogged."""
 
 
 @dataclass
@@ -30,7 +34,7 @@ class Validation:
     rejection: Rejection | None = None
     violated: list[str] = field(default_factory=list)  # broken whatever explains the log
     possible: list[str] = field(default_factory=list)  # broken by some of what explains it
-    judged: frozenset[str] = frozenset()  # the invariants of which the log has a state or a step
+    judged: Counter[str] = field(default_factory=Counter)  # of how many states or steps, by invariant
     survivors: int = 0
     most: int = 0
     seconds: float = 0.0
@@ -44,15 +48,23 @@ def validate(
     *,
     unfinished: bool = False,
     repair: bool = True,
+    known: Known | None = None,
 ) -> Validation:
-    """The log is explained by steps of the model, or here is the line that is not, or why nobody knows."""
+    """The log is explained by steps of the model, or here is the line that is not, or why nobody knows.
+
+    Of several logs of one model, what is `known` from those before is not executed again.
+    """
     began = time.perf_counter()
     found = Validation(name, definition, Verdict.ERROR)
     try:
         if not definition.explorable:
             raise nothing_to_explore(definition)
         found.log = read_log(definition, name, lines, unfinished=unfinished)
-        _explain(found, found.log, limits or Limits(), repair=repair)
+        key = tuple(action.name for action in found.log.hidden)
+        steps = {} if known is None else known
+        if key not in steps:
+            steps[key] = Steps(definition, found.log.hidden)
+        _explain(found, found.log, steps[key], limits or Limits(), repair=repair)
     except LogProblem as problem:
         found.problem = str(problem)
     except Faulted as fault:
@@ -61,8 +73,7 @@ def validate(
     return found
 
 
-def _explain(found: Validation, log: Log, limits: Limits, *, repair: bool) -> None:
-    steps = Steps(found.definition, log.hidden)
+def _explain(found: Validation, log: Log, steps: Steps, limits: Limits, *, repair: bool) -> None:
     search = Search(steps, Order(log, log.events, log.nodes), limits)
     begin = search.begin()
     if not begin:
@@ -89,7 +100,7 @@ def _not_explained(
     found.rejection = rejection(steps, done)
     if done.hidden_cut is not None:
         found.verdict, found.problem = Verdict.INCOMPLETE, _cut_text(done, limits)
-    elif steps.bounded:
+    elif done.bounded:
         found.verdict = Verdict.INCOMPLETE
         found.problem = "a bound of the model cut some step on the way: what lies behind it was not looked at"
     else:
@@ -129,11 +140,13 @@ def _judge(found: Validation, log: Log, steps: Steps, done: Searched, limits: Li
         found.verdict, found.problem = Verdict.VIOLATED, ""
 
 
-def _judged(definition: Definition, events: Iterable[Event]) -> frozenset[str]:
-    """The invariants of states, and of steps those that speak of a step which some line tells."""
-    taken = {e.action for e in events if e.action is not None and not (e.refused or e.unknown)}
-    return frozenset(
-        prop.name
-        for prop in definition.invariants
-        if prop.kind == "state" or any(applies(prop, action) for action in taken)
-    )
+def _judged(definition: Definition, events: Sequence[Event]) -> Counter[str]:
+    """Each invariant of states once a line, each of steps once for a step of which it speaks."""
+    taken = Counter(e.action.name for e in events if e.action and not (e.refused or e.unknown))
+    lines = sum(1 for _ in events)
+    found = Counter({prop.name: lines for prop in definition.invariants if prop.kind == "state"})
+    for action in definition.actions:
+        for prop in definition.invariants:
+            if taken[action.name] and applies(prop, action):
+                found[prop.name] += taken[action.name]
+    return found

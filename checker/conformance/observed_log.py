@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from falsework.conformance.observed_values import Shown, shown_in, value_in
+from falsework.conformance.observed_values import Shown, shown_in, told_in, value_in
 from falsework.conformance.projection import Unreadable, plain
 from falsework.definition import Action, Definition
+from falsework.domains import Domain
 from falsework.errors import InputError
 from falsework.naming import nearest
 
@@ -306,11 +307,13 @@ class _Reader:
         assert action is not None
         if action.answer is None:
             raise self.problem(f"{action.name} has no answer in {self.definition.name}; leave it out")
-        return self._value(f"the answer of {action.name}", action.answer, data["answer"])
+        return self._value(f"the answer of {action.name}", action.answer, data["answer"], told_in)
 
-    def _value(self, what: str, domain: Any, data: object) -> Any:
+    def _value(
+        self, what: str, domain: Domain, data: object, reading: Callable[[Domain, Any], Any] = value_in
+    ) -> Any:
         try:
-            return value_in(domain, data)
+            return reading(domain, data)
         except Unreadable as problem:
             raise self.problem(f"{what}: {problem}") from None
 

@@ -43,6 +43,7 @@ class Searched:
     closed: Level = field(default_factory=dict)  # that level with the unlogged steps behind it
     hidden_cut: Placed | None = None  # the first event before which the limit of unlogged steps cut
     stop: str = ""  # "candidates" or "work" where that limit ended the search
+    bounded: bool = False  # whether a bound of the model cut a step of some candidate
     most: int = 0
     work: int = 0
 
@@ -161,7 +162,9 @@ class Search:
                     continue
                 there: dict[int, Marks] = {}
                 for state, (kept, broken) in states.items():
-                    for target, bits in self.steps.explained(state, placed.event):
+                    moves = self.steps.explained(state, placed.event)
+                    self.done.bounded = self.done.bounded or state in self.steps.cut_at
+                    for target, bits in moves:
                         old = there.get(target, (0, 0))
                         there[target] = (old[0] | (kept & ~bits), old[1] | broken | bits)
                 if there:

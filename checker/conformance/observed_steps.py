@@ -44,7 +44,7 @@ class Steps:
         self.definition = definition
         self.hidden = hidden
         self.states: list[State] = []
-        self.bounded = False  # whether a bound of the model has cut some step
+        self.cut_at: set[int] = set()  # where a bound of the model cuts some step that was asked for
         self._numbers: dict[State, int] = {}
         self._broken_in: dict[int, int] = {}
         self._taken: dict[tuple[int, str, tuple[Any, ...]], Step | Blocked] = {}
@@ -93,7 +93,7 @@ class Steps:
         try:
             taken = take(self.definition, action, self.states[state], label)
         except CutByBound as cut:
-            self.bounded = True
+            self.cut_at.add(state)
             return Blocked(label, "cut", str(cut))
         if taken is None:
             return Blocked(label, "disabled")

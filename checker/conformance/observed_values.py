@@ -7,7 +7,7 @@ from typing import Any
 
 from falsework.conformance.projection import Unreadable, plain, read
 from falsework.definition import Variable
-from falsework.domains import Domain, MapOf, spell
+from falsework.domains import Domain, Int, MapOf, OptionOf, SeqOf, SetOf, spell
 from falsework.state import State, columns
 
 
@@ -34,9 +34,27 @@ class Shown:
         return columns(variable.domain, value) if self.cell is None else spell(value)
 
 
+@dataclass(frozen=True)
+class Odd:
+    """A number that the implementation told and the model's domain does not have: no state shows it."""
+
+    number: int
+    domain: Domain
+
+    def __str__(self) -> str:
+        return f"{self.number}, which is outside {self.domain}"
+
+
 def value_in(domain: Domain, data: Any) -> Any:
     """The value of the domain that stands in JSON as plain data; raises Unreadable."""
     return read(domain, data)
+
+
+def told_in(domain: Domain, data: Any) -> Any:
+    """Likewise of what the implementation answered or showed, where a number may be outside the domain."""
+    inner = domain.inner if isinstance(domain, OptionOf) else domain
+    outside = isinstance(data, int) and not isinstance(data, bool) and not inner.contains(data)
+    return Odd(data, inner) if outside and isinstance(inner, Int) else read(domain, data)
 
 
 def key_text(key: Any) -> str:
@@ -57,7 +75,9 @@ def shown_in(variable: Variable, place: int, data: Any) -> list[Shown]:
         if odd := [key for key in data if key not in keys]:
             raise Unreadable(f"no key {odd[0]!r}; the keys are {', '.join(keys)}")
         return [
-            Shown(f"{variable.name}[{key}]", place, value_in(domain.value, item), keys[key])
+            Shown(f"{variable.name}[{key}]", place, told_in(domain.value, item), keys[key])
             for key, item in data.items()
         ]
-    return [Shown(variable.name, place, read(domain, data))]
+    if isinstance(domain, (MapOf, SetOf, SeqOf)):
+        return [Shown(variable.name, place, read(domain, data))]
+    return [Shown(variable.name, place, told_in(domain, data))]
