@@ -293,6 +293,21 @@ def test_a_read_that_uses_up_the_lease_writes_nothing(world: World) -> None:
     assert len(world.journal()) == 1
 
 
+def test_a_read_that_outlasts_the_lease_names_nobody(world: World) -> None:
+    """open step 3.12 has no exception: what was read without the section is nothing to answer by."""
+    world.opened()
+    world.passes(30)  # the first one's lease has ended, and its intent is in the way of another
+    read = world.trail.read_range
+
+    def slow(after: int, limit: int | None = None, *, behind_writers: bool = False) -> trail.RangeAnswer:
+        page = read(after, limit, behind_writers=behind_writers)
+        world.passes(30)  # as long as the second one's lease
+        return page
+
+    world.trail.read_range = slow  # type: ignore[method-assign]
+    assert world.open() == SectionUnavailable()
+
+
 @pytest.mark.parametrize("seconds, expected", [(0.3, Opened), (1.1, JournalUnavailable)])
 def test_a_read_is_bounded_however_many_pages_it_has(
     world: World, seconds: float, expected: type[object]

@@ -85,12 +85,16 @@ class Opening(Model):
         return call in LARGE
 
     def of_the_section(self, call: Call) -> Code | None:
-        """What the take, the read and the gate answer where they do not go through."""
+        """What the take and the read answer where they do not go through."""
         if call is Call.READ_FAILS:
             return Code.JOURNAL_UNAVAILABLE
-        if call in (Call.SECTION_TAKEN, Call.READ_EXHAUSTS_LEASE, Call.TOO_LITTLE_LEFT):
+        if call in (Call.SECTION_TAKEN, Call.READ_EXHAUSTS_LEASE):
             return Code.SECTION_UNAVAILABLE
         return None
+
+    def is_shut_out(self, call: Call) -> bool:
+        """Whether the gate, which comes after all that the journal says, leaves no time for the write."""
+        return call is Call.TOO_LITTLE_LEFT
 
     def holds(self, invocation: int) -> bool:
         """Whether this invocation keeps the next from opening."""
@@ -129,7 +133,7 @@ class Opening(Model):
         landed = self.landed()
         if landed is not None:
             return Opened(code=Code.ACT_LANDED, names=landed)
-        return Opened(code=Code.ISSUED)
+        return Opened(code=Code.SECTION_UNAVAILABLE if self.is_shut_out(call) else Code.ISSUED)
 
     def keeps(self, code: Code) -> bool:
         """Whether a call that took the section and was refused goes without releasing it."""
@@ -149,6 +153,12 @@ class Opening(Model):
                 if self.fenced:
                     self.stage[other] = Stage.NONE
 
+    def is_passing(self, call: Call, answer: Opened) -> bool:
+        """Whether nothing that the journal holds is in the call's way."""
+        return answer.code is Code.ISSUED or (
+            answer.code is Code.SECTION_UNAVAILABLE and self.is_shut_out(call)
+        )
+
     def pass_over(self) -> None:
         """What stands open and holds nothing is left to an operator."""
         for other in range(self.INVOCATIONS):
@@ -159,13 +169,16 @@ class Opening(Model):
 
     @action(source=("open step 1.2", "open step 1.4", "open step 2.3", "open step 3.5", "open step 3.9c"))
     def open_act(self, invocation: Invocation, call: Call) -> Opened:
+        """Only a kind with a service identity can be called under it."""
         require(self.stage[invocation] is Stage.NONE)
+        require(self.service or call is not Call.BY_SERVICE)
         answer = self.answer(call)
         self.kept = self.keeps(answer.code)
         if answer.code not in (Code.INVALID_REQUEST, Code.SECTION_UNAVAILABLE):
             self.enter(invocation)
-        if answer.code is Code.ISSUED:
+        if self.is_passing(call, answer):
             self.pass_over()
+        if answer.code is Code.ISSUED:
             self.stage[invocation] = Stage.FLYING
             self.alive[invocation] = True
             self.flawed = self.flawed or call in (Call.EMPTY, Call.BY_SERVICE) or call in LARGE
@@ -308,10 +321,14 @@ class Opening(Model):
 
     @invariant(on=open_act, source=("open step 3.13", "open step 3.11", "open step 4.2b", "act section 5"))
     def an_outage_and_a_want_of_time_have_their_own_codes(self, call: Call, answer: Opened) -> bool:
-        slow = call in (Call.SECTION_TAKEN, Call.READ_EXHAUSTS_LEASE, Call.TOO_LITTLE_LEFT)
-        return (answer.code is Code.JOURNAL_UNAVAILABLE) == (call is Call.READ_FAILS) and (
-            answer.code is Code.SECTION_UNAVAILABLE
-        ) == slow
+        """Too little is left for the write only where the journal has nothing else to say."""
+        late = call in (Call.SECTION_TAKEN, Call.READ_EXHAUSTS_LEASE)
+        short = answer.code is Code.SECTION_UNAVAILABLE
+        return (
+            (answer.code is Code.JOURNAL_UNAVAILABLE) == (call is Call.READ_FAILS)
+            and short == (late or (short and call is Call.TOO_LITTLE_LEFT))
+            and (answer.code is not Code.ISSUED or call is not Call.TOO_LITTLE_LEFT)
+        )
 
     # What is true of the others.
 

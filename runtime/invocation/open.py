@@ -38,7 +38,7 @@ def open_act(
         return SectionUnavailable()
     data = identified(intent_data, kind, act_key, invocation_id)
     write = Write(kind.ref("intended"), actor_ref, credential, data, invocation_id, standing)
-    in_the_way = _standing_in_the_way(parties, kind, act_key, invocation_id)
+    in_the_way = _standing_in_the_way(parties, kind, act_key, standing)
     answer = in_the_way or _record_the_intent(parties, kind, act_key, write)
     if not isinstance(answer, Opened):
         parties.section.release(standing)
@@ -46,13 +46,18 @@ def open_act(
 
 
 def _standing_in_the_way(
-    parties: Parties, kind: Kind, act_key: str, invocation_id: str
-) -> ActInFlight | ActLanded | JournalUnavailable | None:
-    """What the journal, read again under the section, has against another invocation of the act."""
+    parties: Parties, kind: Kind, act_key: str, standing: Standing
+) -> ActInFlight | ActLanded | JournalUnavailable | SectionUnavailable | None:
+    """What the journal, read again under the section, has against another invocation of the act.
+
+    What was read in more time than the lease had was read beside whoever has the section now.
+    """
     act = (kind.name, act_key)
     delta = parties.indexes.refresh(bounded=True)
     if not isinstance(delta, list):
         return JournalUnavailable(delta.detail)
+    if parties.section.remaining(standing) is None:
+        return SectionUnavailable()
     now = parties.seam.now()
     left_open: list[Intent] = []
     for intent in parties.indexes.open_intents(act, now):
@@ -65,7 +70,7 @@ def _standing_in_the_way(
         if once is not None:
             return once
     if left_open:
-        _surface(parties, left_open, invocation_id, now)
+        _surface(parties, left_open, standing.holder, now)
     return None
 
 

@@ -1,0 +1,1 @@
+"""Runtimes of Recoverable Invocation that are wrong on purpose, a module a slice."""
