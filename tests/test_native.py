@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Self
 
 import pytest
 
-from compiled import CHEAP, SANITIZED, STRICT, compile_all, compiled_with
+from compiled import CHEAP, QUICK, SANITIZED, STRICT, compile_all, compiled_with
 from falsework.accounting import Bounds, Tally
 from falsework.definition import Definition, definition_of
 from falsework.explore import explore
@@ -22,11 +22,10 @@ from falsework.naming import configurations_of, find, setting, shipped, twins_of
 from falsework.native import native
 from test_agreement import assert_traces_execute, case, counted, loaded
 
-QUICK, ALL, TOGETHER = 20, 1000, 28
+FIRST, ALL, TOGETHER = 20, 1000, 28
 THREADS = (1, 2, 3)
 EXPLORED = 1_000  # states of which explore takes a second or two; of more, the first levels are explored
 COMPARED = 50_000  # states of which fast takes a second or two; of more, the first levels are compared
-ONE_IN = 3  # of the hundreds that Recoverable Invocation has; the others are compared with --deep
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +49,9 @@ def told(tally: Tally) -> dict[str, object]:
 
 
 def seeds_together() -> list[object]:
-    rest = range(QUICK, ALL, TOGETHER)
+    rest = range(FIRST, ALL, TOGETHER)
     slow = [pytest.param(range(n, min(n + TOGETHER, ALL)), id=f"{n}-", marks=pytest.mark.slow) for n in rest]
-    return [pytest.param(range(QUICK), id="0-"), *slow]
+    return [pytest.param(range(FIRST), id="0-"), *slow]
 
 
 @pytest.mark.parametrize("seeds", seeds_together())
@@ -88,12 +87,9 @@ def everything_shipped() -> list[type[Model]]:
 
 
 def tier(number: int, cls: type[Model], *, quick: bool) -> object:
-    """Slow, but for a few that stand for all in the quick tier, and for those of which there are too many."""
-    marks = [pytest.mark.slow]
-    if "recoverable_invocation" in cls.__module__:
-        marks = [pytest.mark.deep] if number % ONE_IN else marks
-    elif quick and number % 25 == 0:
-        marks = []
+    """Slow, but for a few that stand for all in the quick tier."""
+    many = "recoverable_invocation" in cls.__module__
+    marks = [] if quick and not many and number % 25 == 0 else [pytest.mark.slow]
     return pytest.param(cls, id=cls.__name__, marks=marks)
 
 
@@ -101,22 +97,32 @@ def tiers(*, quick: bool) -> list[object]:
     return [tier(number, cls, quick=quick) for number, cls in enumerate(everything_shipped())]
 
 
+@pytest.fixture
+def quickly(cheaply: None, folder: Path) -> Iterator[None]:
+    with compiled_with(QUICK, folder / "quick"):
+        yield
+
+
+@pytest.mark.usefixtures("quickly")
 @pytest.mark.parametrize("cls", tiers(quick=True))
 def test_what_is_shipped_is_counted_as_fast_counts_it(cls: type[Model]) -> None:
     definition = definition_of(cls)
-    for bounds in (Bounds(every=True, max_states=COMPARED), Bounds(every=False, max_states=COMPARED)):
-        interpreted = told(fast(definition, bounds))
+    for every in (True, False):
+        bounds = Bounds(every=every, max_states=COMPARED)
+        tell = told if every else counted  # the way to a witness is the same in both
+        interpreted = tell(fast(definition, bounds))
         for threads in THREADS:
             tally = native(definition, bounds, threads=threads)
-            assert told(tally) == interpreted
+            assert tell(tally) == interpreted
             assert_traces_execute(definition, tally)
 
 
+@pytest.mark.usefixtures("quickly")
 @pytest.mark.parametrize("cls", tiers(quick=False))
 def test_what_is_shipped_is_counted_as_the_class_itself_counts_it(cls: type[Model]) -> None:
     definition = definition_of(cls)
     few = native(definition, Bounds(every=True, max_states=COMPARED)).states <= EXPLORED
-    bounds = Bounds(every=True, max_depth=None if few else 3)
+    bounds = Bounds(every=True, max_states=EXPLORED, max_depth=None if few else 3)
     assert told(native(definition, bounds)) == told(explore(definition, bounds))
 
 
