@@ -19,6 +19,7 @@ from falsework.cli_model import working_folder_is_importable
 from falsework.engines import ENGINES
 from falsework.gate import gate
 from falsework.gate_answers import Answer, GateReport
+from falsework.gate_subjects import Walking
 from falsework.report_gate import gate_document, gate_text
 from falsework.report_output import add_output, emit, say, width
 
@@ -50,7 +51,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"of each search; default {DEFAULT_MAX_STATES:,}",
     )
     add_threads(parser)
+    add_walks(parser)
     add_output(parser)
+
+
+def add_walks(parser: argparse.ArgumentParser) -> None:
+    """How an implementation is walked at random once all steps were driven."""
+    usual = Walking()
+    parser.add_argument(
+        "--walks",
+        type=not_negative,
+        metavar="N",
+        default=usual.count,
+        help=f"random walks of each implementation after every step was driven; default {usual.count}",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        metavar="N",
+        default=usual.seed,
+        help=f"other walks; default {usual.seed}, the same each time",
+    )
+
+
+def not_negative(text: str) -> int:
+    """A number of things of which there may be none."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
+    return int(text)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -63,6 +91,7 @@ def run(args: argparse.Namespace) -> int:
             engine=args.engine,
             max_states=args.max_states,
             threads=args.threads,
+            walking=Walking(args.walks, args.seed),
             heard=line,
         )
     return show(report, args.format)

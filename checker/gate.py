@@ -11,15 +11,16 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 
 from falsework.accounting import DEFAULT_MAX_STATES
 from falsework.check import Result, check
-from falsework.conformance.finding import driven_definition, find_subject
+from falsework.conformance.finding import driven_definition, find_subject, recorded
 from falsework.conformance.twins import RuntimeContract
 from falsework.definition import definition_of
 from falsework.errors import DefinitionError, FalseworkError, InputError
 from falsework.gate_answers import Answer, Asked, Gated, GateReport, failed
-from falsework.gate_subjects import Question, add_subject, gather_subjects, subject_questions
+from falsework.gate_subjects import Question, Walking, add_subject, gather_subjects, subject_questions
 from falsework.gate_words import broken_text, steps_text
 from falsework.language import Model, classes_with_roles, role_of
 from falsework.naming import Named, configurations_of, find, shipped, subject_of, twins_of
@@ -44,6 +45,7 @@ def gate(
     engine: str = "auto",
     max_states: int = DEFAULT_MAX_STATES,
     threads: int | None = None,
+    walking: Walking | None = None,
     heard: Heard | None = None,
 ) -> GateReport:
     """Asks everything of the named models, or of all that are installed; with subjects of one's own besides.
@@ -51,7 +53,7 @@ def gate(
     Raises InputError for an unknown name. Whatever else goes wrong is an answer.
     """
     began = time.perf_counter()
-    run = _Gate(GateReport(tuple(names)), engine, max_states, threads)
+    run = _Gate(GateReport(tuple(names)), engine, max_states, threads, walking or Walking())
     run.find(names or tuple(shipped()), subjects)
     run.ask()
     with contextlib.suppress(
@@ -62,8 +64,13 @@ def gate(
     return run.report
 
 
-def conform(name: str, *, twins: bool = False) -> GateReport:
-    """One subject driven, and its wrong subclasses if wanted. Raises InputError for an unknown name."""
+def conform(
+    name: str, *, twins: bool = False, walking: Walking | None = None, record: Path | None = None
+) -> GateReport:
+    """One subject driven, and its wrong subclasses if wanted; with a record of what a program is told.
+
+    Raises InputError for an unknown name.
+    """
     began = time.perf_counter()
     subject = find_subject(name)
     definition = driven_definition(subject)
@@ -71,7 +78,10 @@ def conform(name: str, *, twins: bool = False) -> GateReport:
     add_subject(model, subject, named=True)
     if not twins:
         model.wrong = []
-    run = _Gate(GateReport((name,), "conform", [model]), "auto", DEFAULT_MAX_STATES)
+    if record is not None:
+        model.subjects = [recorded(subject, record)]
+    report = GateReport((name,), "conform", [model])
+    run = _Gate(report, "auto", DEFAULT_MAX_STATES, None, walking or Walking())
     run.questions = [q for q in run._questions(model) if q[0].kind in ("model", "subject", "runtime twin")]
     run.report.asked = [asked for asked, _ in run.questions]
     run.answer(None)
@@ -80,11 +90,14 @@ def conform(name: str, *, twins: bool = False) -> GateReport:
 
 
 class _Gate:
-    def __init__(self, report: GateReport, engine: str, max_states: int, threads: int | None = None) -> None:
+    def __init__(
+        self, report: GateReport, engine: str, max_states: int, threads: int | None, walking: Walking
+    ) -> None:
         self.report = report
         self.engine = engine
         self.max_states = max_states
         self.threads = threads
+        self.walking = walking
         self.known: dict[type[Model], Result | FalseworkError] = {}
         self.proved: dict[type[Model], Proofs] = {}
         self.questions: list[Question] = []
@@ -161,7 +174,7 @@ class _Gate:
         for obligation in model.definition.obligations:
             asked = Asked(model.name, "obligation", obligation.name)
             yield asked, partial(self.obligation, model, obligation.name)
-        yield from subject_questions(model, self.report)
+        yield from subject_questions(model, self.report, self.walking)
 
     # --- the answers
 

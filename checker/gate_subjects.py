@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 
 from falsework.conformance.breaches import breaches
@@ -32,6 +33,15 @@ from falsework.gate_words import (
 from falsework.naming import subject_of
 from falsework.twin_contract import Problem, gravest
 from falsework.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Walking:
+    """How many random walks follow a drive, and from which seed they are drawn."""
+
+    count: int = 25
+    seed: int = 0
+
 
 Question = tuple[Asked, Callable[[], Answer]]
 
@@ -64,13 +74,13 @@ def add_subject(model: Gated, subject: NamedSubject, *, named: bool = False) -> 
         model.named |= {known.name for known in model.wrong if known.cls in [twin.cls for twin in wrong]}
 
 
-def subject_questions(model: Gated, report: GateReport) -> Iterator[Question]:
+def subject_questions(model: Gated, report: GateReport, walking: Walking) -> Iterator[Question]:
     """Every subject and every runtime twin, as far as what they need is here; the others are left out."""
     for name, problem in model.unusable.items():
         asked = Asked(model.name, "subject", name)
         yield asked, partial(failed, asked, problem)
     for kind, subjects, answer in (
-        ("subject", model.subjects, subject_answer),
+        ("subject", model.subjects, partial(subject_answer, walking)),
         ("runtime twin", model.wrong, wrong_answer),
     ):
         for subject in subjects:
@@ -97,15 +107,17 @@ def _lacking(asked: Asked, why: str) -> Answer:
     )
 
 
-def subject_answer(asked: Asked, subject: NamedSubject) -> Answer:
-    """The implementation driven along the whole graph, or its records looked through."""
-    return _driven(asked, subject) if subject.kind == "driven" else _surveyed(asked, subject)
+def subject_answer(walking: Walking, asked: Asked, subject: NamedSubject) -> Answer:
+    """The implementation driven along the whole graph and on walks, or its records looked through."""
+    return _driven(walking, asked, subject) if subject.kind == "driven" else _surveyed(asked, subject)
 
 
-def _driven(asked: Asked, subject: NamedSubject) -> Answer:
+def _driven(walking: Walking, asked: Asked, subject: NamedSubject) -> Answer:
     """Where it parts from the model, also what that breaks."""
     definition = driven_definition(subject)
-    done = subject.attended(lambda made: drive(made, definition, name=subject.name))
+    done = subject.attended(
+        lambda made: drive(made, definition, name=subject.name, walks=walking.count, seed=walking.seed)
+    )
     answer = Answer(asked, verdict_word(done.verdict), done.verdict, drive_figures(done), definition.place)
     answer.drive = done
     answer.problems = list(drive_problems(done))

@@ -41,9 +41,10 @@ def verdict_word(verdict: Verdict) -> str:
 def drive_figures(done: Drive) -> str:
     """How much was driven."""
     refused = f", {done.attempted} of {done.attempts} refusals" if done.attempts else ""
+    walks = f", {done.walks} random walks of {done.walked:,} steps" if done.walks else ""
     return (
         f"{done.covered:,} of {done.transitions:,} transitions of {done.states:,} states{refused} "
-        f"in {done.performed:,} steps on {done.surface}"
+        f"in {done.performed:,} steps{walks} on {done.surface}"
     )
 
 
@@ -55,6 +56,8 @@ def drive_problems(done: Drive) -> Iterator[Problem]:
         parted = [row for row in done.divergence.rows if row.differs]
         told = "; ".join(f"{row.what}: expected {row.expected}, observed {row.observed}" for row in parted)
         yield Problem("diverges", f"in {steps_text(done.divergence.steps)}: {told}")
+    elif done.unwalked:
+        yield Problem(NOT_CHECKED, done.unwalked, Verdict.INCOMPLETE)
     elif done.verdict is Verdict.INCOMPLETE:
         left = f"{done.transitions - done.covered} transitions and {done.attempts - done.attempted} refusals"
         first = f", the first: {done.undriven[0]}" if done.undriven else ""

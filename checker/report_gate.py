@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from falsework.accounting import Violation
 from falsework.check import Counterexample
 from falsework.conformance.breaches import Breach, Breaches
-from falsework.conformance.driver import Divergence, Drive
+from falsework.conformance.divergence import Divergence
+from falsework.conformance.driver import Drive
 from falsework.conformance.twins import RuntimeContract
 from falsework.definition import Definition
 from falsework.errors import InputError

@@ -1,6 +1,7 @@
 """Conformance: an implementation driven along the graph of a model, under the model's own invariants."""
 
-from falsework.conformance.driver import Divergence, Drive, drive
+from falsework.conformance.divergence import Divergence
+from falsework.conformance.driver import Drive, drive
 from falsework.conformance.subject import (
     RefusedBySubject,
     Subject,

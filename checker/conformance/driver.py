@@ -3,60 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
+from falsework.conformance.divergence import Divergence, Row
 from falsework.conformance.paths import Edge, Graph, Plan, graph_of
 from falsework.conformance.projection import Observed, Unreadable
 from falsework.conformance.session import Outcome, Session
+from falsework.conformance.shrink import Shrinking
 from falsework.conformance.subject import Subject, SubjectFault
 from falsework.definition import Definition
 from falsework.domains import spell
-from falsework.state import State, columns
+from falsework.state import columns
 from falsework.trace import Label
 from falsework.verdict import Verdict
 
 TRIES = 3
 """After that many unknown outcomes of one step in one state, the step counts as not driven."""
-SEARCHED = 50_000
-"""At most that many steps are performed in the search for the shortest divergence."""
 ANSWERED, UNKNOWN, REFUSED = "answered", "unknown", "refused"
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table beside a divergence: the answer or a variable, as expected and as observed."""
-
-    what: str
-    before: str
-    expected: str
-    observed: str
-
-    @property
-    def differs(self) -> bool:
-        """Whether this is where they part."""
-        return self.expected != self.observed
-
-
-@dataclass(frozen=True)
-class Divergence:
-    """A path at whose last step model and implementation part."""
-
-    start: Label | None
-    path: tuple[Label, ...]
-    states: tuple[State, ...]  # of the model: the start, and after each step but the last
-    rows: tuple[Row, ...]
-    shortest: bool = True  # false where the search for a shorter one was given up
-
-    @property
-    def name(self) -> str:
-        """What they part in: the answer, or an observation."""
-        return "answer" if self.rows[0].differs else "observation"
-
-    @property
-    def steps(self) -> int:
-        """How many steps were performed, the one that parts included."""
-        return len(self.path)
 
 
 @dataclass
@@ -74,6 +38,9 @@ class Drive:
     performed: int = 0
     begun: int = 0
     compared: int = 0
+    walks: int = 0  # after all that was covered, and of so many steps
+    walked: int = 0
+    unwalked: str = ""  # why not as many walks were taken as were asked for
     observable: dict[str, int] = field(default_factory=dict)
     hidden: dict[str, tuple[str, ...]] = field(default_factory=dict)
     divergence: Divergence | None = None
@@ -88,13 +55,20 @@ class Drive:
             return Verdict.ERROR
         if self.divergence:
             return Verdict.VIOLATED
-        if self.undriven or self.covered < self.transitions or self.attempted < self.attempts:
+        if (
+            self.unwalked
+            or self.undriven
+            or self.covered < self.transitions
+            or self.attempted < self.attempts
+        ):
             return Verdict.INCOMPLETE
         return Verdict.HOLDS if self.compared else Verdict.VACUOUS
 
 
-def drive(subject: Subject, definition: Definition, *, name: str = "") -> Drive:
-    """The subject driven along the whole graph, or up to a shortest divergence.
+def drive(
+    subject: Subject, definition: Definition, *, name: str = "", walks: int = 0, seed: int = 0
+) -> Drive:
+    """The subject driven along the whole graph and then on random walks, or up to a shortest divergence.
 
     Raises InputError for a model that cannot be driven; what an adapter does wrong is the result's
     `problem`.
@@ -110,8 +84,11 @@ def drive(subject: Subject, definition: Definition, *, name: str = "") -> Drive:
         try:
             driver.walk()
             result.performed, result.begun = session.performed, session.begun
+            if walks and graph.begins and result.divergence is None:
+                driver.wander(walks, seed)
             if result.divergence is not None:
-                result.divergence = driver.shortest(result.divergence)
+                shrinking = Shrinking(graph, driver.rerun, lambda: session.performed)
+                result.divergence = shrinking.shortest(result.divergence)
         finally:
             session.close()
     except SubjectFault as problem:
@@ -136,6 +113,7 @@ class _Driver:
         self.start: Label | None = None
         self.path: list[Label] = []
         self.passed: list[int] = []
+        self.places = {action.name: place for place, action in enumerate(session.definition.actions)}
         self.tries: dict[tuple[int, Label], int] = {}
         self.given_up: list[tuple[int, Label]] = []
 
@@ -195,6 +173,36 @@ class _Driver:
     def told(self, edge: Edge, node: int) -> bool:
         """Whether observing alone tells that the step was taken, and there is no answer left to compare."""
         return edge.target != node and not self.session.answers(self.session.actions[edge.label.action])
+
+    # --- the walks that follow it
+
+    def wander(self, count: int, seed: int) -> None:
+        """So many random walks, which meet what a state alone does not tell, until the first divergence."""
+        try:
+            from falsework.conformance.walks import draw_walks
+        except ModuleNotFoundError as problem:
+            self.result.unwalked = (
+                f"no random walk was taken, for {problem.name} is not installed; "
+                "write: pip install 'falsework[hypothesis]', or ask for none: --walks 0"
+            )
+            return
+        draw_walks(count, seed, self.wandered)
+
+    def wandered(self, numbers: Sequence[int], shunned: int) -> bool:
+        """Whether the walk, which shuns some actions, has met no divergence."""
+        self.result.walks += 1
+        label, node = self.graph.begins[shunned % len(self.graph.begins)]
+        parted = self.begin(node, label)
+        for number in numbers:
+            options = self.graph.options(self.here)
+            if parted is not None or not options:
+                break
+            names = [n for n in options if not shunned >> self.places[n] & 1] or list(options)
+            of_action = options[names[number % len(names)]]
+            parted = self.perform(of_action[number // len(names) % len(of_action)])
+            self.result.walked += 1
+        self.result.divergence = parted
+        return parted is None
 
     # --- one step
 
@@ -281,23 +289,6 @@ class _Driver:
             if variable.name in seen.values or variable.name in seen.odd:
                 before, after = (columns(variable.domain, state[place]) for state in (was, wanted))
                 yield Row(variable.name, before, after, seen.spelled(variable))
-
-    # --- the shortest path that still diverges
-
-    def shortest(self, found: Divergence) -> Divergence:
-        """The least shortest divergence: each step is driven from scratch, the nearest to the start first."""
-        limit = self.session.performed + SEARCHED
-        for node in range(len(self.graph.states)):
-            if self.graph.depth[node] + 1 > found.steps:
-                return found
-            if self.session.performed > limit:
-                break
-            _, path = self.graph.path_to(node)
-            for label in (*self.graph.disabled[node], *self.graph.edges[node]):
-                parted = self.rerun(self.graph.begin_of(node), [*path, label])
-                if parted is not None:
-                    return parted
-        return replace(found, shortest=False)
 
     def rerun(self, begin: int, path: list[Label]) -> Divergence | None:
         """The path driven from scratch."""

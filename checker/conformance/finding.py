@@ -105,6 +105,18 @@ def find_subject(name: str) -> NamedSubject:
     return _checked(name, name)
 
 
+def recorded(subject: NamedSubject, file: Path) -> NamedSubject:
+    """The program with every line written to the file, which is begun anew. Raises InputError."""
+    if not issubclass(subject.cls, ProgramSubject):
+        raise InputError(f"{subject.name} is no program, and only what a program is told can be recorded")
+    try:
+        file.write_text("", "utf-8")
+    except OSError as problem:
+        raise InputError(f"{file} cannot be written: {problem}") from None
+    cls = type(subject.cls.__name__, (subject.cls,), {"record": file.resolve()})
+    return NamedSubject(subject.name, cls)
+
+
 def _checked(name: str, path: str) -> NamedSubject:
     where, _, cls_name = path.partition(":")
     module = from_path(Path(where)) if where.endswith(".py") else import_module(where)

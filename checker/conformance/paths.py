@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,6 +56,34 @@ class Graph:
         while (edge := self.reached_by[node]) is not None:
             node = edge.source
         return node
+
+    def options(self, nodes: Sequence[int]) -> dict[str, list[Label]]:
+        """By action, what can be driven from each of these states alike: steps, and attempts at others."""
+        first, *others = nodes
+        found: dict[str, list[Label]] = {}
+        for label in (*self.edges[first], *self.disabled[first]):
+            if all(label in self.edges[node] or label in self.disabled[node] for node in others):
+                found.setdefault(label.action, []).append(label)
+        return found
+
+    def leads(self, node: int, path: Sequence[Label]) -> bool:
+        """Whether each label can be driven where the ones before it lead."""
+        for label in path:
+            if (edge := self.edges[node].get(label)) is not None:
+                node = edge.target
+            elif label not in self.disabled[node]:
+                return False
+        return True
+
+    def paths(self, node: int, length: int) -> Iterator[list[Label]]:
+        """Every path of that length from the state, attempts included."""
+        if not length:
+            yield []
+            return
+        for label in self.disabled[node]:
+            yield from ([label, *rest] for rest in self.paths(node, length - 1))
+        for label, edge in self.edges[node].items():
+            yield from ([label, *rest] for rest in self.paths(edge.target, length - 1))
 
 
 def graph_of(definition: Definition, attempted: Collection[str]) -> Graph:
