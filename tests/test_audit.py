@@ -448,8 +448,26 @@ def test_an_abandonment_that_an_outcome_corrects_is_asked_of_nobody(fenced: ByHa
     abandoned = fenced.recovers("abandoned", intent, cause="not-committed")
     fenced.says = HAPPENED
     fenced.resolves("disclosed", intent, abandoned, **DATA)
-    assert fenced.violated() == []
     assert fenced.audit().check("6.3").looked_at == 0
+    # That the sweep's was false, whatever the store says now, is in the journal itself.
+    assert fenced.violated() == ["Invariant 5.6"]
+
+
+def test_an_operators_own_mistake_that_an_outcome_corrects_is_the_lawful_way(hand: ByHand) -> None:
+    intent = hand.intent()
+    hand.passes(90)
+    abandoned = hand.resolves("abandoned", intent, cause="quiet")
+    hand.says = HAPPENED
+    hand.resolves("disclosed", intent, abandoned, **DATA)
+    assert hand.violated() == []
+
+
+@pytest.mark.parametrize("says, violated", [(HAPPENED, ["Invariant 9.3"]), (NotCommitted(), [])])
+def test_a_refusal_of_what_the_store_holds(hand: ByHand, says: object, violated: list[str]) -> None:
+    intent = hand.intent()
+    hand.closes("refused", intent, reason="no", constituent_code="invalid-request")
+    hand.says = says
+    assert hand.violated() == violated
 
 
 OF_THE_SEAM = """    pairing_datum:
@@ -506,11 +524,12 @@ def test_an_intent_that_was_destroyed_without_a_purge_cannot_be_left_out(hand: B
     assert hand.violated() == ["7.1", "8.1d"]
 
 
-def test_an_outcome_whose_intent_was_destroyed_without_a_purge_is_not_excused(hand: ByHand) -> None:
+def test_an_outcome_whose_intent_was_destroyed_without_a_purge_is_not_cleared(hand: ByHand) -> None:
     intent = hand.intent()
     hand.closes("disclosed", intent)
     hand.run("UPDATE journal SET salt = NULL, payload = NULL WHERE event_id = 'event-1'")
-    assert hand.violated() == ["1.1", "7.1", "8.1d"]
+    assert hand.violated() == ["7.1", "8.1d"]
+    assert hand.audit().check("1.1").verdict is Verdict.NOT_CHECKED
 
 
 def test_two_runs_that_close_one_act(hand: ByHand) -> None:

@@ -9,6 +9,7 @@ from falsework.runtime.audit.accounts import (
     ADDED,
     ESCALATED,
     OUTCOME,
+    REFUSED,
     Accounts,
     Closing,
     Intent,
@@ -22,6 +23,7 @@ SAYS = {
     "6.2": "a store that cannot be read makes a check not applicable, and fails none",
     "6.3": "the store holds no act that was abandoned",
     "6.4": "the sweep abandons only where the store is fenced",
+    "Invariant 9.3": "the store holds no act that was refused",
     "6.5": "each candidate of an escalation is a record of the store",
 }
 
@@ -109,6 +111,8 @@ class Corroboration:
                 self._outcome(kind, intent, closing, closings)
             elif closing.sort == ESCALATED:
                 self._candidates(kind, intent, closing)
+            elif closing.sort == REFUSED:
+                self._refusal(kind, intent, closing)
         for closing in abandonments(closings):
             self._abandonment(kind, intent, closing)
         for closing in closings:
@@ -184,6 +188,16 @@ class Corroboration:
         if said.word == UNDECIDABLE and not kind.pairing_datum and self._has_a_double(intent):
             return
         found = f"it was abandoned, and the store says {said.word}"
+        check.violated(found, "not-committed", (intent.name, closing.name))
+
+    def _refusal(self, kind: Bound, intent: Intent, closing: Closing) -> None:
+        """A refusal says that the constituent did nothing, as its own contract has it."""
+        check = self.checks["Invariant 9.3"]
+        check.looks_at(closing.name)
+        said = self._asked(check, kind, intent)
+        if said is None or said.word in (UNAVAILABLE, NOT_COMMITTED) or not kind.pairing_datum:
+            return
+        found = f"it was refused, and the store says {said.word}"
         check.violated(found, "not-committed", (intent.name, closing.name))
 
     def _has_a_double(self, intent: Intent) -> bool:

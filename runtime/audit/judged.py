@@ -30,6 +30,7 @@ SAYS = {
     "7.1": "an intent that a purge destroyed is left out of every check",
     "7.2": "checks 1 to 3 are over intents whose payload can be read",
     "Invariant 2.3": "no two runs of the sweep close one act",
+    "Invariant 5.6": "no abandonment of the sweep's had to be corrected by an outcome",
 }
 
 
@@ -82,6 +83,9 @@ class Records:
             self.checks["1.4"].looks_at(closing.name)
             self.checks["1.4"].purged += 1
             return
+        if event in self.accounts.gone:
+            check.not_checked.append(f"the intent of record {closing.name.seq} was destroyed without a purge")
+            return
         check.looks_at(closing.name)
         read = self.accounts.by_event.get(event or "")
         recovered = closing.recovery is True
@@ -92,7 +96,7 @@ class Records:
             if intent.name.seq < closing.name.seq and intent.kind == closing.kind
         ]
         if read is None:
-            found = f"it names the intent {event}, and {self._instead(event)}"
+            found = f"it names the intent {event}, and there is no such intent"
             check.violated(found, SAYS["1.1"], (closing.name,))
         elif read not in earlier:
             found = f"no intent of invocation {closing.invocation_id} under that event comes before it"
@@ -102,12 +106,6 @@ class Records:
             check.violated(found, SAYS["1.1"], (closing.name, read.name))
         if read is not None:
             self._shape(closing, read)
-
-    def _instead(self, event: str | None) -> str:
-        """What the journal has in the place of an intent that is not there."""
-        if event in self.accounts.gone:
-            return "its payload is gone, without a lawful purge"
-        return "there is no such intent"
 
     def _shape(self, closing: Closing, intent: Intent) -> None:
         self.checks["2.5"].looks_at(closing.name)
@@ -160,6 +158,21 @@ class Records:
             found = f"the sweep closed {invocation_id} {len(swept)} times"
             self.checks["Invariant 2.3"].violated(found, SAYS["Invariant 2.3"], swept)
 
+        self._corrected(closings)
+
+    def _corrected(self, closings: list[Closing]) -> None:
+        """Check 6.3 asks nothing of a corrected abandonment; that it was false is in the journal itself."""
+        check = self.checks["Invariant 5.6"]
+        for closing in closings:
+            if closing.sort != ABANDONED or closing.resolved_by is not None:
+                continue
+            check.looks_at(closing.name)
+            names = closing.name.event_id
+            by = [c.name for c in closings if c.sort == OUTCOME and names in c.supersedes]
+            if by:
+                found = "the sweep abandoned it, and an outcome says that it happened"
+                check.violated(found, SAYS["Invariant 5.6"], (closing.name, *by))
+
     def _rivals(self, closings: list[Closing]) -> list[Closing]:
         """The closings that stand now; under a journal fence, two that have stood together once."""
         if self.declared.instance.journal_fence:
@@ -207,12 +220,14 @@ class Records:
             self.checks["5.3"].looks_at(name)
             self.checks["5.3"].purged += 1
             return
+        if event_id in self.accounts.gone:
+            why = f"the intent of record {name.seq} was destroyed without a purge"
+            self.checks["5.2"].not_checked.append(why)
+            return
         self.checks["5.2"].looks_at(name)
         intent = self.accounts.by_event.get(event_id or "")
         if intent is None:
-            found = (
-                f"it names the intent {event_id}, and {self._instead(event_id)}: written outside the protocol"
-            )
+            found = f"it names the intent {event_id}, and there is none: written outside the protocol"
             self.checks["5.2"].violated(found, SAYS["5.2"], (name,))
             return
         self.checks["5.1"].looks_at(name)
