@@ -21,6 +21,10 @@ BOUNDARIES = (*boundaries(TAKE), *boundaries(POLL), *boundaries(RELEASE), *bound
 
 LEASED = "SELECT holder, expires_at FROM lease WHERE lease_key = ?"
 
+GRANTED = """INSERT INTO lease (lease_key, holder, expires_at) VALUES (?, ?, ?)
+    ON CONFLICT (lease_key) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at"""
+FREED = "DELETE FROM lease WHERE lease_key = ?"
+
 LATEST = 2**63 - 1
 """The last instant a store can hold."""
 
@@ -108,12 +112,18 @@ class LeaseHost:
 
     # The verbs.
 
-    def take(self, key: str, holder: str, duration: int) -> Granted | Reentered | Unavailable:
-        """The key is the holder's, or another kept it until the lease found at the call was due to end."""
-        answer: Granted | Reentered | Waiting | Unavailable = self.ask(key, holder, duration)
+    def take(
+        self, key: str, holder: str, duration: int, *, flush: bool = True
+    ) -> Granted | Reentered | Unavailable:
+        """The key is the holder's, or another kept it until the lease found at the call was due to end.
+
+        Without `flush` a power cut may undo the grant, and then it has undone all that the store was told
+        under it: for a holder who does nothing under the lease but what this store is told of first.
+        """
+        answer: Granted | Reentered | Waiting | Unavailable = self.ask(key, holder, duration, flush=flush)
         while isinstance(answer, Waiting):
             self.waiter.wait_until(answer.deadline)
-            answer = self.poll(answer)
+            answer = self.poll(answer, flush=flush)
         return answer
 
     def try_take(self, key: str, holder: str, duration: int) -> Granted | Reentered | Unavailable:
@@ -121,13 +131,15 @@ class LeaseHost:
         answer = self.ask(key, holder, duration)
         return Unavailable() if isinstance(answer, Waiting) else answer
 
-    def ask(self, key: str, holder: str, duration: int) -> Granted | Reentered | Waiting:
+    def ask(
+        self, key: str, holder: str, duration: int, *, flush: bool = True
+    ) -> Granted | Reentered | Waiting:
         """The key is the holder's, or here is how long it may be waited for; the first step of a take."""
         _refuse_a_bad_name("key", key)
         _refuse_a_bad_name("holder", holder)
         _refuse_a_bad_span("duration", duration)
-        with self.store.transaction(TAKE) as transaction:
-            row = recorded(transaction, key)
+        with self.store.transaction(TAKE, (LEASED, (key,)), flush=flush) as transaction:
+            row = _leased(key, transaction.found)
             now = self.clock.now()
             entered = self._enter(transaction, row, LeaseRow(key, holder, now + duration), now)
             if entered is not None:
@@ -135,14 +147,14 @@ class LeaseHost:
             assert row is not None  # an absent lease lets anyone in
             return Waiting(key, holder, duration, self.deadline(row))
 
-    def poll(self, waiting: Waiting) -> Granted | Reentered | Waiting | Unavailable:
+    def poll(self, waiting: Waiting, *, flush: bool = True) -> Granted | Reentered | Waiting | Unavailable:
         """One more look, the last one if the deadline has come; every further step of a take.
 
         A look that comes late, past the deadline, still counts as the last one: waking is never exact, and a
         key that is free by then is granted.
         """
-        with self.store.transaction(POLL) as transaction:
-            row = recorded(transaction, waiting.key)
+        with self.store.transaction(POLL, (LEASED, (waiting.key,)), flush=flush) as transaction:
+            row = _leased(waiting.key, transaction.found)
             now = self.clock.now()
             wanted = LeaseRow(waiting.key, waiting.holder, now + waiting.duration)
             entered = self._enter(transaction, row, wanted, now)
@@ -159,6 +171,14 @@ class LeaseHost:
             return None
         return row.expires_at - now
 
+    def left(self, expires_at: int) -> int | None:
+        """How long a grant that its holder has not given back still lasts; None where it has ended.
+
+        Its terminus is the one that was granted, for nothing moves it: only the time is asked for.
+        """
+        left = expires_at - self.clock.now()
+        return left if left > 0 else None
+
     def mint(self, key: str, holder: str, allowance: int) -> int | None:
         """The instant before which another clock may admit the holder's act; None where it has no standing.
 
@@ -173,14 +193,17 @@ class LeaseHost:
         return self.minted(row, allowance)
 
     def release(self, key: str, holder: str) -> Released | NotHeld:
-        """The key is free, if the holder had it; else nothing has changed."""
+        """The key is free, if the holder had it; else nothing has changed.
+
+        It flushes nothing: a release that a power cut undoes leaves a lease that ends by itself.
+        """
         _refuse_a_bad_name("key", key)
         _refuse_a_bad_name("holder", holder)
-        with self.store.transaction(RELEASE) as transaction:
-            row = recorded(transaction, key)
+        with self.store.transaction(RELEASE, (LEASED, (key,)), flush=False) as transaction:
+            row = _leased(key, transaction.found)
             if row is None or not self.has_standing(row, holder, self.clock.now()):
                 return NotHeld()
-            transaction.execute("DELETE FROM lease WHERE lease_key = ?", (key,))
+            transaction.write(FREED, (key,))
             return Released()
 
     def connection_lost(self, holder: str) -> None:
@@ -284,18 +307,9 @@ class Judge:
         return tuple(_act(row) for row in rows)
 
 
-def recorded(transaction: Transaction, key: str) -> LeaseRow | None:
-    """The key's grant as this transaction sees it."""
-    return _leased(key, transaction.execute(LEASED, (key,)))
-
-
 def record(transaction: Transaction, row: LeaseRow) -> None:
     """The key's grant is this one, in place of any other."""
-    transaction.execute(
-        "INSERT INTO lease (lease_key, holder, expires_at) VALUES (?, ?, ?) "
-        "ON CONFLICT (lease_key) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at",
-        (row.key, row.holder, row.expires_at),
-    )
+    transaction.write(GRANTED, (row.key, row.holder, row.expires_at))
 
 
 def _leased(key: str, rows: list[Row]) -> LeaseRow | None:

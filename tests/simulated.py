@@ -200,9 +200,16 @@ class Leases(LeaseHost):
         super().__init__(world.store, world.store, world.scheduler)
         self.world = world
 
-    def take(self, key: str, holder: str, duration: int) -> Granted | Reentered | Unavailable:
+    def take(
+        self, key: str, holder: str, duration: int, *, flush: bool = True
+    ) -> Granted | Reentered | Unavailable:
         self.world.scheduler.hook()
-        answer = super().take(key, holder, duration)
+        answer = super().take(key, holder, duration, flush=flush)
+        self.world.scheduler.hook()
+        return answer
+
+    def left(self, expires_at: int) -> int | None:
+        answer = super().left(expires_at)
         self.world.scheduler.hook()
         return answer
 

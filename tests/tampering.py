@@ -7,9 +7,9 @@ tried on one journal.
 import random
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from falsework.runtime.store import Row, Store, Transaction, Value
+from falsework.runtime.store import Question, Row, Store, Transaction, Value
 from falsework.runtime.trail.chain import FIRST, Entry, committed, linked, statement
 from falsework.runtime.trail.identity import fresh_credential, signing_key
 from stores import Run
@@ -34,9 +34,13 @@ class OneView:
     """A store that shows what one bare connection sees, its own uncommitted statements included."""
 
     run: Run
+    found: list[Row] = field(default_factory=list)
 
     def execute(self, statement: str, values: Sequence[Value] = ()) -> list[Row]:
         return self.run(statement, values)
+
+    def write(self, statement: str, values: Sequence[Value] = ()) -> None:
+        self.run(statement, values)
 
     def look(self, statement: str, values: Sequence[Value] = ()) -> list[Row]:
         return self.run(statement, values)
@@ -50,8 +54,10 @@ class OneView:
         yield self
 
     @contextmanager
-    def transaction(self, name: str) -> Iterator[Transaction]:
-        yield self
+    def transaction(
+        self, name: str, first: Question | None = None, *, flush: bool = True
+    ) -> Iterator[Transaction]:
+        yield OneView(self.run, [] if first is None else self.run(*first))
 
     def now(self) -> int:
         return 0

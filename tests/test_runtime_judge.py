@@ -23,7 +23,7 @@ from falsework.runtime.lease import (
     Reentered,
     Waiting,
 )
-from falsework.runtime.store import Row, StoreBusy, StoreError, Transaction, Value
+from falsework.runtime.store import Question, Row, StoreBusy, StoreError, Transaction, Value
 from falsework.runtime.store.sqlite import SqliteStore
 from lease_world import HandClock, Script, World
 from stores import BOTH, placed
@@ -189,8 +189,10 @@ def test_standing_is_never_overstated(path: Path) -> None:
         def snapshot(self) -> AbstractContextManager[Transaction]:
             return store.snapshot()
 
-        def transaction(self, name: str) -> AbstractContextManager[Transaction]:
-            return store.transaction(name)
+        def transaction(
+            self, name: str, first: Question | None = None, *, flush: bool = True
+        ) -> AbstractContextManager[Transaction]:
+            return store.transaction(name, first, flush=flush)
 
         def close(self) -> None:
             store.close()
@@ -250,8 +252,15 @@ class StrangeStore:
     def __init__(self, rows: list[Row]) -> None:
         self.rows = rows
 
+    @property
+    def found(self) -> list[Row]:
+        return self.rows
+
     def execute(self, statement: str, values: Sequence[Value] = ()) -> list[Row]:
         return self.rows
+
+    def write(self, statement: str, values: Sequence[Value] = ()) -> None:
+        self.execute(statement, values)
 
     def attempt(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -259,7 +268,9 @@ class StrangeStore:
     def now(self) -> int:
         return 0
 
-    def transaction(self, name: str) -> AbstractContextManager["StrangeStore"]:
+    def transaction(
+        self, name: str, first: Question | None = None, *, flush: bool = True
+    ) -> AbstractContextManager["StrangeStore"]:
         return nullcontext(self)
 
     def look(self, statement: str, values: Sequence[Value] = ()) -> list[Row]:

@@ -384,8 +384,8 @@ def test_a_servers_clock_that_is_set_back_stands_still_here() -> None:
 
 def test_a_commit_that_the_server_turns_into_a_rollback_has_failed(place: Place) -> None:
     # The server says ROLLBACK, and no error, to the COMMIT of a transaction in which a statement failed.
-    writer = place.open()._writer
-    writer.begin("t", 1.0)
+    writer = place.open().writer
+    writer.begin("t", 1.0, None, flush=True)
     with pytest.raises(StoreFailed):
         writer.execute("t", "SELECT nothing", ())
     with pytest.raises(
@@ -395,8 +395,8 @@ def test_a_commit_that_the_server_turns_into_a_rollback_has_failed(place: Place)
 
 
 def test_the_lock_is_waited_for_as_long_as_is_left(place: Place) -> None:
-    writer = place.open(wait_ms=1_000)._writer
+    writer = place.open(wait_ms=1_000).writer
     for seconds, said in ((0.05, "50ms"), (0.0, "1ms"), (0.75, "750ms")):  # nothing would be without end
-        writer.begin("t", seconds)
+        writer.begin("t", seconds, None, flush=True)
         assert writer.execute("t", "SELECT current_setting('lock_timeout')", ()) == [(said,)]
         writer.roll_back()

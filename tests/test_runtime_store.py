@@ -447,7 +447,7 @@ def libraries_imported() -> set[tuple[str, str]]:
     "library, doors",
     [
         ("apsw", {"store/sqlite.py"}),
-        ("psycopg", {"store/postgres.py"}),
+        ("psycopg", {"store/pipeline.py", "store/postgres.py"}),
         ("cryptography", {"trail/identity.py"}),
     ],
 )

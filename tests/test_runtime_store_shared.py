@@ -12,6 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 from falsework.runtime.store import (
+    Question,
+    Row,
     StoreBusy,
     StoreError,
     StoreFailed,
@@ -228,7 +230,7 @@ def test_all_are_told_when_the_database_ends_what_they_share(place: Place, pool:
 
 def test_all_are_told_when_the_commit_fails(place: Place, pool: ThreadPoolExecutor) -> None:
     store = place.open()
-    writer = store._writer
+    writer = store.writer
 
     class NoCommit:
         """A connection whose every commit is unknown."""
@@ -240,26 +242,26 @@ def test_all_are_told_when_the_commit_fails(place: Place, pool: ThreadPoolExecut
             writer.roll_back()
             raise StoreUnknown(f"{name}: the commit failed")
 
-    store._writer = NoCommit()  # type: ignore[assignment]
+    store.writer = NoCommit()  # type: ignore[assignment]
     crowd = Crowd(store, pool)
     futures = [crowd.first(writing("a")), crowd.next("b", writing("b")), crowd.next("c", writing("c"))]
     crowd.let_go.set()
     errors = [future.exception() for future in futures]
     assert [type(error) for error in errors] == [StoreUnknown] * 3
     assert len({id(error) for error in errors}) == 3  # each its own, for a traceback grows
-    store._writer = writer
+    store.writer = writer
     assert keys(place) == []
 
 
 def test_a_crowd_is_split_into_commits_of_a_bounded_size(place: Place) -> None:
     store, commits = place.open(), list[str]()
-    commit = store._writer.commit
+    commit = store.writer.commit
 
     def counted(name: str) -> None:
         commits.append(name)
         commit(name)
 
-    store._writer.commit = counted  # type: ignore[method-assign]
+    store.writer.commit = counted  # type: ignore[method-assign]
     with ThreadPoolExecutor(MOST_TOGETHER + 5) as pool:
         crowd = Crowd(store, pool)
         futures = [crowd.first(writing("first"))]
@@ -402,8 +404,8 @@ def test_a_savepoint_that_fails_loses_what_is_shared_and_says_so(
     place: Place, pool: ThreadPoolExecutor, verb: str
 ) -> None:
     store = place.open()
-    writer = store._writer
-    store._writer = Broken(writer, verb)  # type: ignore[assignment]
+    writer = store.writer
+    store.writer = Broken(writer, verb)  # type: ignore[assignment]
     crowd = Crowd(store, pool)
 
     def write_and_perhaps_fail(transaction: Transaction) -> None:
@@ -419,7 +421,7 @@ def test_a_savepoint_that_fails_loses_what_is_shared_and_says_so(
     with pytest.raises(StoreFailed, match=rf"^{verb}: the database is lost$"):
         second.result()
     third.result()  # has a transaction of its own, and no savepoint in it
-    store._writer = writer
+    store.writer = writer
     assert keys(place) == ["c"]
 
 
@@ -460,14 +462,14 @@ def test_all_waiting_is_one_wait(place: Place, monkeypatch: pytest.MonkeyPatch) 
     # What has been waited for other threads is not waited again for other processes: the bound is one.
     store, instants = place.open(), iter([10.0, 10.75])
     asked: list[float] = []
-    begin = store._writer.begin
+    begin = store.writer.begin
 
-    def asked_for(name: str, seconds: float) -> None:
+    def asked_for(name: str, seconds: float, first: Question | None, flush: bool) -> list[Row]:
         asked.append(seconds)
-        begin(name, 5.0)
+        return begin(name, 5.0, first, flush)
 
     monkeypatch.setattr(store, "_seconds", 1.0)
-    monkeypatch.setattr(store._writer, "begin", asked_for)
+    monkeypatch.setattr(store.writer, "begin", asked_for)
     with monkeypatch.context() as patch:
         ours = SimpleNamespace(monotonic=lambda: next(instants))
         patch.setattr("falsework.runtime.store.shared.time", ours)

@@ -73,7 +73,7 @@ def test_a_policy_that_did_not_land_is_forgotten(place: Place) -> None:
     armed = False
     world = TrailWorld(place, hold)
     armed = True
-    writer = world.store._writer
+    writer = world.store.writer
 
     class NoCommit:
         """A connection whose every commit is lost."""
@@ -85,7 +85,7 @@ def test_a_policy_that_did_not_land_is_forgotten(place: Place) -> None:
             writer.roll_back()
             raise StoreUnknown(f"{name}: lost")
 
-    world.store._writer = NoCommit()  # type: ignore[assignment]
+    world.store.writer = NoCommit()  # type: ignore[assignment]
     with ThreadPoolExecutor(2) as pool:
         declared = pool.submit(world.steward.declare_retention, "new.", 5)
         inside.wait()
@@ -95,7 +95,7 @@ def test_a_policy_that_did_not_land_is_forgotten(place: Place) -> None:
         go.set()
         assert isinstance(declared.result(), ReplyLost)
         assert isinstance(recorded.result(), ReplyLost)
-    world.store._writer = writer
+    world.store.writer = writer
     assert landed(world.steward.declare_retention("new.", 7)).sequence_number == 5
     world.record(action="new.x")
     assert [record.retention_until for record in world.records()] == [None, 1_007]

@@ -47,8 +47,8 @@ def test_a_proof_of_anything_else_does_not_hold(world: TrailWorld, checkpoints: 
     assert replace(proof, salt=None, payload=None).holds(last)  # all that is left after a purge
     entry = proof.entry
     wrong: list[Inclusion] = [
-        replace(proof, entry=replace(entry, actor_ref="bob")),
-        replace(proof, entry=replace(entry, recorded_at=entry.recorded_at + 1)),
+        replace(proof, entry=entry._replace(actor_ref="bob")),
+        replace(proof, entry=entry._replace(recorded_at=entry.recorded_at + 1)),
         replace(proof, before=bytes(32)),
         replace(proof, index=proof.index + 1),
         replace(proof, path=proof.path[:-1]),

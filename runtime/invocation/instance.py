@@ -61,7 +61,7 @@ class Instance:
         self.parties = Parties(
             deployment,
             trail,
-            ActSection(leases),
+            ActSection(leases, fenced=deployment.figures.journal_fence is not None),
             indexes,
             Sizing(trail, deployment.figures),
             Register(store),

@@ -20,23 +20,37 @@ def section_key(kind: str, act_key: str) -> str:
 
 
 class ActSection:
-    """The host as the protocol uses it: an outage is a section that cannot be had, or is held no longer."""
+    """The host as the protocol uses it: an outage is a section that cannot be had, or is held no longer.
 
-    def __init__(self, host: LeaseHost) -> None:
+    Where every write is fenced by the lease, a take is flushed with the first record under it: a power cut
+    that undoes the take has undone the record. What is left of a grant is told by its terminus and the clock.
+    """
+
+    def __init__(self, host: LeaseHost, *, fenced: bool) -> None:
         self.host = host
+        self.fenced = fenced
+        self._granted: dict[Standing, int] = {}  # until when, as this process was told
 
     def take(self, standing: Standing, duration: int) -> bool:
         """The section is the holder's, having waited no longer than the lease found at the call."""
         try:
-            return not isinstance(self.host.take(standing.key, standing.holder, duration), Unavailable)
+            answer = self.host.take(standing.key, standing.holder, duration, flush=not self.fenced)
         except StoreError:
             # The grant may have landed all the same; then it ends by itself, and nobody writes under it.
             return False
+        if isinstance(answer, Unavailable):
+            return False
+        if self.fenced:
+            self._granted[standing] = answer.expires_at
+        return True
 
     def remaining(self, standing: Standing) -> int | None:
         """How long the holder may still write; None where it may not, or nobody can tell."""
+        granted = self._granted.get(standing)
         try:
-            return self.host.remaining(standing.key, standing.holder)
+            if granted is None:
+                return self.host.remaining(standing.key, standing.holder)
+            return self.host.left(granted)
         except StoreError:
             return None
 
@@ -49,6 +63,7 @@ class ActSection:
 
     def release(self, standing: Standing) -> None:
         """The section is free, or ends by itself; that it was not held changes nothing."""
+        self._granted.pop(standing, None)
         try:
             self.host.release(standing.key, standing.holder)
         except StoreError:

@@ -2,6 +2,7 @@
 
 from falsework.runtime.store.contract import (
     Failpoint,
+    Question,
     Row,
     Store,
     StoreBusy,
@@ -17,6 +18,7 @@ from falsework.runtime.store.contract import (
 
 __all__ = [
     "Failpoint",
+    "Question",
     "Row",
     "Store",
     "StoreBusy",

@@ -2,10 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from functools import lru_cache
 from typing import Protocol
 
 Value = int | str | bytes | None
 Row = tuple[Value, ...]
+Question = tuple[str, Sequence[Value]]
+"""A statement and its values."""
 
 
 class StoreError(Exception):
@@ -31,8 +34,17 @@ class StoreUnknown(StoreError):
 class Transaction(Protocol):
     """The statements of one transaction, until it ends."""
 
+    @property
+    def found(self) -> list[Row]:
+        """The rows of the question that the transaction began with."""
+        ...
+
     def execute(self, statement: str, values: Sequence[Value] = ()) -> list[Row]:
         """The statement has run inside this transaction; its rows, all of them."""
+        ...
+
+    def write(self, statement: str, values: Sequence[Value] = ()) -> None:
+        """The statement, which answers nothing, runs before the next one, or with the end: one turn less."""
         ...
 
     def attempt(self) -> AbstractContextManager[None]:
@@ -47,8 +59,15 @@ class Store(Protocol):
         """The database's clock in microseconds; inside a transaction, read with its lock held."""
         ...
 
-    def transaction(self, name: str) -> AbstractContextManager[Transaction]:
-        """Alone among the database's writers: durable at the block's end, rolled back if the block raises."""
+    def transaction(
+        self, name: str, first: Question | None = None, *, flush: bool = True
+    ) -> AbstractContextManager[Transaction]:
+        """Alone among the database's writers: durable at the block's end, rolled back if the block raises.
+
+        `first` is asked in the turn to the database that begins it. Without `flush` the end outlives this
+        process, and a power cut only if a later one that flushes has ended: it is never kept without what
+        ended before it, nor lost where something that ended after it is kept.
+        """
         ...
 
     def look(self, statement: str, values: Sequence[Value] = ()) -> list[Row]:
@@ -72,6 +91,7 @@ def pass_through(boundary: str) -> None:
     """Nothing happens at the boundary."""
 
 
+@lru_cache(maxsize=256)
 def boundaries(name: str) -> tuple[str, str, str]:
     """A transaction's three: its lock is held; all is written; all is durable, and not yet answered."""
     return (f"{name}.begun", f"{name}.written", f"{name}.durable")

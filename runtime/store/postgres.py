@@ -6,27 +6,30 @@ by an advisory lock that ends with its transaction; the server gives it in the o
 
 import hashlib
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import cast
+from typing import NoReturn
 
 import psycopg
 from psycopg import sql
 from psycopg.pq import TransactionStatus
+from psycopg.pq.abc import PGresult
 
 from falsework.runtime.clock import Clock
 from falsework.runtime.store.contract import (
     Failpoint,
+    Question,
     Row,
     StoreBusy,
+    StoreError,
     StoreFailed,
     StoreRefused,
     StoreUnknown,
     Value,
     pass_through,
 )
+from falsework.runtime.store.pipeline import Pipeline, rows
 from falsework.runtime.store.schema import APPLICATION_ID, VERSION, postgres_statements
 from falsework.runtime.store.shared import SharedStore
 
@@ -87,89 +90,157 @@ class Server:
             return self.latest
 
 
+BEGIN: Question = ("BEGIN", ())
+VIEW: Question = ("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", ())
+LAZY: Question = ("SET LOCAL synchronous_commit = off", ())
+READ_CLOCK: Question = (CLOCK, ())
+COMMIT: Question = ("COMMIT", ())
+ROLLBACK: Question = ("ROLLBACK", ())
+WAIT = "SELECT set_config('lock_timeout', ?, true)"
+
+
 class PostgresConnection:
     """One connection to the server, made again where it was lost between transactions."""
 
     def __init__(self, server: Server, *, writes: bool) -> None:
         self._server, self._writes = server, writes
+        self._lock: Question = (f"SELECT pg_advisory_xact_lock({server.lock})::text", ())
         self._reading: int | None = None  # the clock as it was when the lock was given
         self._inside = False  # a transaction is open, or was when the connection was lost
-        self.raw = connect(server, writes=writes)
+        self._unsent: list[Question] = []  # what was written, and goes with the next turn
+        self._connect()
 
-    def begin(self, name: str, seconds: float) -> None:
+    def _connect(self) -> None:
+        """A connection that is held to every demand."""
+        self.raw = connect(self._server, writes=self._writes)
+        self._pipeline = Pipeline(self.raw)
+
+    def begin(self, name: str, seconds: float, first: Question | None, flush: bool) -> list[Row]:
         """A transaction is open: the writer's has the store's lock, a reader's one view of a moment."""
-        begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-        if self._writes:
-            wait_ms = max(round(seconds * 1_000), 1)  # 0 would be without end
-            begin = (
-                f"BEGIN; SET LOCAL lock_timeout = {wait_ms}; "
-                f"SELECT pg_advisory_xact_lock({self._server.lock}); {CLOCK}"
-            )
+        if not self._writes:
+            self._begun(name, [VIEW])
+            return []
+        steps = [BEGIN, self._lock, READ_CLOCK]
+        wait_ms = max(round(seconds * 1_000), 1)  # 0 would be without end
+        if wait_ms != self._server.write_bound_ms // 2:  # as each connection has been told
+            steps.insert(1, (WAIT, (f"{wait_ms}ms",)))
+        if not flush:
+            steps.insert(1, LAZY)
+        clock = len(steps) - 1
+        if first is not None:
+            steps.append(first)
+        answers = self._begun(name, steps)
+        self._reading = _instant(answers[clock])
+        return [] if first is None else rows(answers[-1])
+
+    def _begun(self, name: str, steps: list[Question]) -> list[PGresult]:
+        """The transaction is open, on a fresh connection where this one was lost before."""
         try:
-            cursor = self._reached(name, lambda raw: raw.execute(begin, prepare=False))
+            answers = self._reached(name, steps)
         except psycopg.errors.LockNotAvailable as error:
             self.roll_back()
             raise StoreBusy(f"{name}: another writer kept {self._server.name} for the whole wait") from error
-        except psycopg.Error as error:
+        except (psycopg.Error, UnicodeError) as error:
             self.roll_back()
             raise StoreFailed(f"{name}: {_said(error)}; nothing was written") from error
         self._inside = True
-        if self._writes:
-            self._reading = _last_instant(cursor)
+        return answers
 
     def execute(self, name: str, statement: str, values: Sequence[Value]) -> list[Row]:
-        """The statement has run; its rows."""
+        """The statement has run, behind what was written before it; its rows."""
+        answers = self._run(name, [*self._unsent, (statement, values)])
         try:
-            cursor = self.raw.execute(_in_its_words(statement), values)
-            # The columns are whole numbers, texts and bytes, so no other kind of value comes back.
-            return cast(list[Row], cursor.fetchall()) if cursor.description else []
+            return rows(answers[-1])
         except (psycopg.Error, UnicodeError) as error:
+            raise StoreFailed(f"{name}: {_said(error)}; nothing was written, by: {statement}") from error
+
+    def write(self, name: str, statement: str, values: Sequence[Value]) -> None:  # noqa: ARG002  told later
+        """The statement goes with the next turn to the server."""
+        self._unsent.append((statement, values))
+
+    def settle(self, name: str) -> None:
+        """What was written has run."""
+        if self._unsent:
+            self._run(name, self._unsent)
+
+    def _run(self, name: str, steps: list[Question]) -> list[PGresult]:
+        """The statements have run in the transaction that is open."""
+        self._unsent = []
+        try:
+            return self._pipeline.turn(steps)
+        except (psycopg.Error, UnicodeError) as error:
+            statement, _ = steps[self._pipeline.refused or 0]
             raise StoreFailed(f"{name}: {_said(error)}; nothing was written, by: {statement}") from error
 
     def look(self, name: str, statement: str, values: Sequence[Value]) -> list[Row]:
         """The statement has run by itself, on a fresh connection where this one was lost; its rows."""
         try:
-            cursor = self._reached(name, lambda raw: raw.execute(_in_its_words(statement), values))
-            return cast(list[Row], cursor.fetchall())
+            return rows(self._reached(name, [(statement, values)])[0])
         except (psycopg.Error, UnicodeError) as error:
             raise StoreFailed(f"{name}: {_said(error)}; nothing was written, by: {statement}") from error
 
-    def mark(self, depth: int) -> None:
+    def mark(
+        self, depth: int, name: str = "savepoint", first: Question | None = None
+    ) -> list[Row] | StoreError:
         """A savepoint of this depth is set, and the clock read in the same turn to the server."""
-        self._reading = _last_instant(self._do(f"SAVEPOINT s{depth}; {CLOCK}"))
+        steps = [*self._unsent, (f"SAVEPOINT s{depth}", ()), READ_CLOCK]
+        self._unsent = []
+        clock = len(steps) - 1
+        if first is not None:
+            steps.append(first)
+        try:
+            answers = self._pipeline.turn(steps)
+            self._reading = _instant(answers[clock])
+            return [] if first is None else rows(answers[-1])
+        except (psycopg.Error, UnicodeError) as error:
+            said = f"{name}: {_said(error)}; nothing was written"
+            if first is not None and self._pipeline.refused == clock + 1:
+                return StoreFailed(f"{said}, by: {first[0]}")
+            raise StoreFailed(said) from error
 
     def keep(self, depth: int) -> None:
         """The savepoint may stay: the next one of its depth hides it, and the commit ends them all."""
 
     def undo(self, depth: int) -> None:
         """All since the savepoint is undone, and the savepoint is gone."""
-        self._do(f"ROLLBACK TO SAVEPOINT s{depth}; RELEASE SAVEPOINT s{depth}")
+        self._unsent = []
+        self._run("savepoint", [(f"ROLLBACK TO SAVEPOINT s{depth}", ()), (f"RELEASE SAVEPOINT s{depth}", ())])
 
     def commit(self, name: str) -> None:
         """The server has said that the transaction is durable; where it said nothing, it may be."""
+        unsent, self._unsent = self._unsent, []
         self._reading, self._inside = None, False
         if self.raw.closed:
             raise StoreFailed(f"{name}: the connection was lost before the commit; nothing was written")
         try:
-            answer = self.raw.execute("COMMIT", prepare=False).statusmessage
-        except psycopg.Error as error:
-            landed = error.sqlstate not in NOT_LANDED
-            self.roll_back()
-            if landed:
-                raise StoreUnknown(
-                    f"{name}: the commit failed ({_said(error)}): read again before repeating it"
-                ) from error
-            raise StoreFailed(f"{name}: {_said(error)}; nothing was written") from error
-        if answer != "COMMIT":
-            raise StoreFailed(f"{name}: the server answered {answer} to COMMIT; nothing was written")
+            answer = self._pipeline.turn([*unsent, COMMIT])[-1].command_status
+        except (psycopg.Error, UnicodeError) as error:
+            self._uncommitted(name, unsent, error)
+        if answer != b"COMMIT":
+            said = "nothing" if answer is None else answer.decode()
+            raise StoreFailed(f"{name}: the server answered {said} to COMMIT; nothing was written")
+
+    def _uncommitted(self, name: str, unsent: list[Question], error: Exception) -> NoReturn:
+        """Why there was no commit, or why nobody knows: none where the server refused what went before."""
+        refused, lost = self._pipeline.refused, self.raw.closed
+        self.roll_back()
+        if refused is not None and refused < len(unsent) and not lost:
+            raise StoreFailed(
+                f"{name}: {_said(error)}; nothing was written, by: {unsent[refused][0]}"
+            ) from error
+        if isinstance(error, psycopg.Error) and error.sqlstate not in NOT_LANDED:
+            raise StoreUnknown(
+                f"{name}: the commit failed ({_said(error)}): read again before repeating it"
+            ) from error
+        raise StoreFailed(f"{name}: {_said(error)}; nothing was written") from error
 
     def roll_back(self) -> None:
         """No transaction is open; a connection on which that cannot be had is given up."""
-        self._reading, self._inside = None, False
+        self._reading, self._inside, self._unsent = None, False, []
         if self.raw.closed or self.raw.info.transaction_status == TransactionStatus.IDLE:
             return
         try:
-            self.raw.execute("ROLLBACK", prepare=False)
+            self._pipeline.turn([ROLLBACK])
         except psycopg.Error:
             self.close()
 
@@ -188,40 +259,33 @@ class PostgresConnection:
             reading, self._reading = self._reading, None
             return self._server.never_back(reading)
         try:
-            asked = self._reached("now", lambda raw: raw.execute(CLOCK)).fetchone()
+            asked = self._reached("now", [*self._unsent, READ_CLOCK])
         except psycopg.Error as error:
             raise StoreFailed(f"now: {_said(error)}") from error
-        return self._server.never_back(_instant(asked))
+        finally:
+            self._unsent = []
+        return self._server.never_back(_instant(asked[-1]))
 
     def close(self) -> None:
         """The connection is closed."""
         with suppress(psycopg.Error):
             self.raw.close()
 
-    def _reached(
-        self, name: str, ask: Callable[["Raw"], "psycopg.Cursor[tuple[object, ...]]"]
-    ) -> "psycopg.Cursor[tuple[object, ...]]":
-        """The answer, on a fresh connection where this one was lost while no transaction was open."""
+    def _reached(self, name: str, steps: Sequence[Question]) -> list[PGresult]:
+        """The answers, on a fresh connection where this one was lost while no transaction was open."""
         if self._inside:  # what went on elsewhere would be neither in the transaction nor under its lock
-            return ask(self.raw)
+            return self._pipeline.turn(steps)
         try:
             if not self.raw.closed:
-                return ask(self.raw)
+                return self._pipeline.turn(steps)
         except psycopg.OperationalError:
             if not (self.raw.closed or self.raw.broken):
                 raise
         try:
-            self.raw = connect(self._server, writes=self._writes)
+            self._connect()
         except StoreRefused as error:
             raise StoreFailed(f"{name}: {error}; nothing was written") from error
-        return ask(self.raw)
-
-    def _do(self, statement: str) -> "psycopg.Cursor[tuple[object, ...]]":
-        """The statement, which begins or ends a part, has run; its answers."""
-        try:
-            return self.raw.execute(statement, prepare=False)
-        except psycopg.Error as error:
-            raise StoreFailed(f"savepoint: {_said(error)}; nothing was written") from error
+        return self._pipeline.turn(steps)
 
 
 Raw = psycopg.Connection[tuple[object, ...]]
@@ -368,24 +432,13 @@ def _found_version(raw: Raw, server: Server) -> int:
     raise StoreRefused(f"{server.name}: is another application's schema: give another name, or a new one")
 
 
-@lru_cache(maxsize=512)
-def _in_its_words(statement: str) -> str:
-    """The statement with PostgreSQL's mark for a value; the statements are this package's own."""
-    return statement.replace("%", "%%").replace("?", "%s")
-
-
-def _last_instant(cursor: "psycopg.Cursor[tuple[object, ...]]") -> int:
-    """The instant that the last of several statements read."""
-    while cursor.nextset():
-        pass
-    return _instant(cursor.fetchone())
-
-
-def _instant(row: tuple[object, ...] | None) -> int:
+def _instant(answer: PGresult) -> int:
     """The instant of a reading."""
-    if row is None or not isinstance(row[0], int):
-        raise StoreFailed(f"the server's clock reads {row}")
-    return row[0]
+    match rows(answer):
+        case [(int() as instant,)]:
+            return instant
+        case found:
+            raise StoreFailed(f"the server's clock reads {found}")
 
 
 def _said(error: Exception) -> str:

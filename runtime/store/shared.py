@@ -16,6 +16,7 @@ from typing import Protocol, Self
 
 from falsework.runtime.store.contract import (
     Failpoint,
+    Question,
     Row,
     StoreBusy,
     StoreError,
@@ -32,20 +33,34 @@ MOST_TOGETHER = 64
 class Connection(Protocol):
     """One connection to a database, used by one thread at a time."""
 
-    def begin(self, name: str, seconds: float) -> None:
-        """A transaction is open: a writer's alone, after no longer than this; a reader's with one view."""
+    def begin(self, name: str, seconds: float, first: Question | None, flush: bool) -> list[Row]:
+        """A transaction is open: a writer's alone, after no longer than this; a reader's with one view.
+
+        The answer is that of the first question. One that does not flush commits after whatever had been
+        committed before it, and is as durable as the next one that flushes.
+        """
         ...
 
     def execute(self, name: str, statement: str, values: Sequence[Value]) -> list[Row]:
         """The statement has run; its rows."""
         ...
 
+    def write(self, name: str, statement: str, values: Sequence[Value]) -> None:
+        """The statement runs before whatever follows it here; it has no rows."""
+        ...
+
+    def settle(self, name: str) -> None:
+        """What was written has run, or has failed."""
+        ...
+
     def look(self, name: str, statement: str, values: Sequence[Value]) -> list[Row]:
         """The statement has run by itself, in no transaction that was begun for it; its rows."""
         ...
 
-    def mark(self, depth: int) -> None:
-        """What follows can be undone by itself."""
+    def mark(
+        self, depth: int, name: str = "savepoint", first: Question | None = None
+    ) -> list[Row] | StoreError:
+        """What follows can be undone by itself; the first question's rows, or why it alone failed."""
         ...
 
     def keep(self, depth: int) -> None:
@@ -80,22 +95,38 @@ class Connection(Protocol):
 class OpenTransaction:
     """The statements of one transaction, refused once it has ended."""
 
-    def __init__(self, connection: Connection, name: str) -> None:
+    __slots__ = ("_connection", "_depth", "_name", "ended", "failed", "found")
+
+    def __init__(self, connection: Connection, name: str, found: list[Row]) -> None:
         self._connection = connection
         self._name = name
         self._depth = 1
+        self.found = found
         self.ended = False
         self.failed: StoreError | None = None
 
     def execute(self, statement: str, values: Sequence[Value] = ()) -> list[Row]:
         """The statement has run; its rows."""
-        if self.ended:
-            raise StoreError(f"{self._name}: the transaction has ended: execute inside its with block")
+        self._refuse_the_ended()
         try:
             return self._connection.execute(self._name, statement, values)
         except StoreError as error:
             self.failed = error
             raise
+
+    def write(self, statement: str, values: Sequence[Value] = ()) -> None:
+        """The statement runs before the next one, or with the end."""
+        self._refuse_the_ended()
+        try:
+            self._connection.write(self._name, statement, values)
+        except StoreError as error:
+            self.failed = error
+            raise
+
+    def _refuse_the_ended(self) -> None:
+        """The transaction has not ended."""
+        if self.ended:
+            raise StoreError(f"{self._name}: the transaction has ended: execute inside its with block")
 
     def refuse_what_failed(self) -> None:
         """No statement has failed, or its failure is raised again: nothing is left out of a transaction."""
@@ -110,6 +141,7 @@ class OpenTransaction:
         self._connection.mark(self._depth)
         try:
             yield
+            self._connection.settle(self._name)
         except BaseException:
             if self._connection.is_open():
                 self._connection.undo(self._depth)
@@ -121,10 +153,65 @@ class OpenTransaction:
             self._depth -= 1
 
 
+class Writing:
+    """One thread's transaction, from its wait for the turn to its durable end."""
+
+    __slots__ = ("_first", "_flush", "_inside", "_name", "_store", "_together")
+
+    _inside: OpenTransaction
+    _together: "Together"
+
+    def __init__(self, store: "SharedStore", name: str, first: Question | None, flush: bool) -> None:
+        self._store, self._name = store, name
+        self._first, self._flush = first, flush
+
+    def __enter__(self) -> OpenTransaction:
+        store, name = self._store, self._name
+        store.go_inside(name, store.writer)
+        try:
+            self._together, found = store.enter(name, self._first, flush=self._flush)
+            self._inside = OpenTransaction(store.writer, name, found)
+            self._or_undone(boundaries(name)[0])
+        except BaseException:
+            store.come_outside()
+            raise
+        return self._inside
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        store, name = self._store, self._name
+        try:
+            if kind is not None:
+                self._inside.ended = True
+                store.undone(self._together, name)
+                return
+            _, written, durable = boundaries(name)
+            self._or_undone(written)
+            self._inside.ended = True
+            store.done(self._together, name)
+            store.failpoint(durable)
+        finally:
+            store.come_outside()
+
+    def _or_undone(self, boundary: str) -> None:
+        """The boundary is passed with nothing failed before it; or the thread's part is undone."""
+        try:
+            self._store.failpoint(boundary)
+            self._inside.refuse_what_failed()
+        except BaseException:
+            self._inside.ended = True
+            self._store.undone(self._together, self._name)
+            raise
+
+
 class Together:
     """The transactions that one commit makes durable."""
 
-    def __init__(self) -> None:
+    __slots__ = ("flush", "outcome", "size", "waiting")
+
+    def __init__(self, flush: bool) -> None:
+        self.flush = flush
         self.waiting: list[threading.Lock] = []
         self.size = 0
         self.outcome: StoreError | None = None
@@ -136,9 +223,9 @@ class SharedStore:
     def __init__(
         self, writer: Connection, open_reader: Callable[[], Connection], failpoint: Failpoint, seconds: float
     ) -> None:
-        self._writer = writer
+        self.writer = writer
         self._open_reader = open_reader
-        self._failpoint = failpoint
+        self.failpoint = failpoint
         self._seconds = seconds
         self._mutex = threading.Lock()
         self._queue: deque[threading.Lock] = deque()  # those who wait for their turn
@@ -159,32 +246,19 @@ class SharedStore:
         finally:
             self._give_back(reader)
 
-    @contextmanager
-    def transaction(self, name: str) -> Iterator[OpenTransaction]:
+    def transaction(self, name: str, first: Question | None = None, *, flush: bool = True) -> Writing:
         """Alone among the writers; durable at the block's end, rolled back if the block raises."""
-        begun, written, durable = boundaries(name)
-        with self._alone(name, self._writer):
-            together = self._enter(name)
-            inside = OpenTransaction(self._writer, name)
-            try:
-                self._failpoint(begun)
-                yield inside
-                self._failpoint(written)
-                inside.refuse_what_failed()
-            except BaseException:
-                inside.ended = True
-                self._undone(together, name)
-                raise
-            inside.ended = True
-            self._done(together, name)
-            self._failpoint(durable)
+        return Writing(self, name, first, flush)
 
     def look(self, statement: str, values: Sequence[Value] = ()) -> list[Row]:
         """The rows of one statement: in a turn to the database, where a snapshot takes three."""
         reader = self._borrow("look")
         try:
-            with self._alone("look", reader):
+            self.go_inside("look", reader)
+            try:
                 return reader.look("look", statement, values)
+            finally:
+                self.come_outside()
         finally:
             self._give_back(reader)
 
@@ -193,14 +267,17 @@ class SharedStore:
         """One consistent view, beside any writer; a statement that writes is refused."""
         reader = self._borrow("snapshot")
         try:
-            with self._alone("snapshot", reader):
-                reader.begin("snapshot", self._seconds)
-                inside = OpenTransaction(reader, "snapshot")
+            self.go_inside("snapshot", reader)
+            try:
+                reader.begin("snapshot", self._seconds, None, flush=True)
+                inside = OpenTransaction(reader, "snapshot", [])
                 try:
                     yield inside
                 finally:
                     inside.ended = True
                     reader.roll_back()
+            finally:
+                self.come_outside()
         finally:
             self._give_back(reader)
 
@@ -213,12 +290,11 @@ class SharedStore:
         for reader in readers:
             reader.close()
         if idle and not closed:
-            self._writer.close()
+            self.writer.close()
 
     # One transaction a thread.
 
-    @contextmanager
-    def _alone(self, name: str, connection: Connection) -> Iterator[None]:
+    def go_inside(self, name: str, connection: Connection) -> None:
         """The thread is in no other transaction of this store: it would wait for itself."""
         if getattr(self._inside, "connection", None) is not None:
             raise StoreError(
@@ -226,10 +302,10 @@ class SharedStore:
                 "or open a second store"
             )
         self._inside.connection = connection
-        try:
-            yield
-        finally:
-            self._inside.connection = None
+
+    def come_outside(self) -> None:
+        """The thread is in no transaction of this store."""
+        self._inside.connection = None
 
     # The readers.
 
@@ -252,21 +328,33 @@ class SharedStore:
 
     # Turns, and commits that are shared.
 
-    def _enter(self, name: str) -> Together:
-        """It is this thread's turn, in a transaction that is open."""
+    def enter(self, name: str, first: Question | None, *, flush: bool) -> tuple[Together, list[Row]]:
+        """It is this thread's turn, in a transaction that is open; the answer of its first question."""
         deadline = time.monotonic() + self._seconds
         self._await_turn(name)
         together = self._together
         if together is not None:
-            self._or_lost(together, self._writer.mark)
-            return together
+            return together, self._joined(together, name, first)
         try:
-            self._writer.begin(name, max(deadline - time.monotonic(), 0))  # all waiting is one wait
+            left = max(deadline - time.monotonic(), 0)  # all waiting is one wait
+            found = self.writer.begin(name, left, first, flush)
         except BaseException:
             self._pass_on()
             raise
-        self._together = Together()
-        return self._together
+        self._together = together = Together(flush)
+        return together, found
+
+    def _joined(self, together: Together, name: str, first: Question | None) -> list[Row]:
+        """The thread works behind a savepoint in another's transaction."""
+        try:
+            found = self.writer.mark(1, name, first)
+        except BaseException as error:
+            self._lost(together, error)
+            raise
+        if isinstance(found, StoreError):
+            self.undone(together, name)
+            raise found
+        return found
 
     def _await_turn(self, name: str) -> None:
         """It is this thread's turn, after all who came before it."""
@@ -308,44 +396,61 @@ class SharedStore:
             self._taken = False
             closed = self._closed
         if closed:
-            self._writer.close()
+            self.writer.close()
 
     def _handed_over(self, together: Together) -> bool:
-        """The open transaction is the next one's; False where nobody waits, or enough have joined."""
+        """The open transaction is the next one's; False where nobody waits, or enough have joined.
+
+        One that does not flush is never handed on: its end takes less than the next one's begin, and whoever
+        comes may want to flush.
+        """
         with self._mutex:
-            if not self._queue or together.size >= MOST_TOGETHER:
+            if not self._queue or not together.flush or together.size >= MOST_TOGETHER:
                 return False
             self._queue.popleft().release()
             return True
 
-    def _done(self, together: Together, name: str) -> None:
+    def done(self, together: Together, name: str) -> None:
         """What this thread wrote is durable, by its own commit or by another's."""
+        if together.size > 0 or (self._queue and together.flush):
+            self._settled(together, name)
         if together.size > 0:
-            self._or_lost(together, self._writer.keep)
+            self._or_lost(together, self.writer.keep)
         together.size += 1
-        seat = threading.Lock()
-        seat.acquire()
-        together.waiting.append(seat)
-        if self._handed_over(together):
+        if self._queue:
+            seat = threading.Lock()
             seat.acquire()
+            together.waiting.append(seat)
+            if self._handed_over(together):
+                seat.acquire()
+            else:
+                self._commit(together, name)
         else:
             self._commit(together, name)
         if together.outcome is not None:
             raise type(together.outcome)(str(together.outcome)) from together.outcome
 
-    def _undone(self, together: Together, name: str) -> None:
+    def _settled(self, together: Together, name: str) -> None:
+        """What this thread wrote has run, so that a failure is its own and undoes its part alone."""
+        try:
+            self.writer.settle(name)
+        except BaseException:
+            self.undone(together, name)
+            raise
+
+    def undone(self, together: Together, name: str) -> None:
         """What this thread wrote is undone; what others wrote before it in the same transaction is not."""
         if together.size == 0:
             self._together = None
             try:
-                self._writer.roll_back()
+                self.writer.roll_back()
             finally:
                 self._pass_on()
             return
-        if not self._writer.is_open():
+        if not self.writer.is_open():
             self._lost(together, StoreFailed(f"{name}: the database ended the transaction"))
             return
-        self._or_lost(together, self._writer.undo)
+        self._or_lost(together, self.writer.undo)
         if not self._handed_over(together):
             self._commit(together, name)
 
@@ -360,14 +465,14 @@ class SharedStore:
     def _lost(self, together: Together, error: BaseException) -> None:
         """The transaction is gone with all that was written in it, and all are told."""
         together.outcome = StoreFailed(f"{error}; nothing of what shared it was written")
-        self._writer.roll_back()
+        self.writer.roll_back()
         self._end(together)
 
     def _commit(self, together: Together, name: str) -> None:
         """The transaction is durable, or all are told why not."""
         together.outcome = StoreUnknown(f"{name}: the commit was interrupted: read again before repeating it")
         try:
-            self._writer.commit(name)
+            self.writer.commit(name)
             together.outcome = None
         except StoreError as error:
             together.outcome = error

@@ -13,6 +13,7 @@ import apsw
 from falsework.runtime.clock import Clock, SystemClock
 from falsework.runtime.store.contract import (
     Failpoint,
+    Question,
     Row,
     StoreBusy,
     StoreError,
@@ -27,6 +28,9 @@ from falsework.runtime.store.shared import SharedStore
 from falsework.runtime.store.turn import Turn
 
 SYNCHRONOUS_FULL = 2
+
+LEVELS = {True: "PRAGMA synchronous = FULL", False: "PRAGMA synchronous = NORMAL"}
+"""What a writer asks for before it begins: whether its commit flushes the log of writes."""
 
 
 def loses_committed_writes(version: tuple[int, int, int]) -> bool:
@@ -46,26 +50,41 @@ class SqliteConnection:
         self._turn: Turn | None = None
         self._has_turn = False
         self._inside = False  # a transaction is open, or was when the database ended it
+        self._flushes = True  # as the file is opened; nobody else changes it on this connection
+        self._busy_ms = busy_timeout_ms
         self.raw = apsw.Connection(str(path.absolute()))
         self.raw.set_busy_timeout(busy_timeout_ms)
+        # A plan does not hang on the values: else a statement would be compiled anew at every change of them.
+        self.raw.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
 
-    def begin(self, name: str, seconds: float) -> None:
+    def begin(self, name: str, seconds: float, first: Question | None, flush: bool) -> list[Row]:
         """A transaction is open: the writer's has the file's lock, a reader's its view at the first look."""
         if self._turn is None:
             self._do("BEGIN", name)
             self._inside = True
-            return
+            return []
         deadline = time.monotonic() + seconds
         if not self._turn.take(seconds):
             raise StoreBusy(self._kept(name, f"process {self._turn.last_holder()}"))
         self._has_turn = True
         try:
-            self.raw.set_busy_timeout(max(round((deadline - time.monotonic()) * 1_000), 0))
+            self._wait_no_longer(deadline)
+            if flush is not self._flushes:
+                self._do(LEVELS[flush], name)
+                self._flushes = flush
             self._do("BEGIN IMMEDIATE", name)
+            self._inside = True
+            return [] if first is None else self.execute(name, *first)
         except BaseException:
-            self._end_turn()
+            self.roll_back()
             raise
-        self._inside = True
+
+    def _wait_no_longer(self, deadline: float) -> None:
+        """SQLite's own waiting, for a writer that takes no turns, ends with the whole wait."""
+        left = max(round((deadline - time.monotonic()) * 1_000), 0)
+        if left != self._busy_ms:
+            self.raw.set_busy_timeout(left)
+            self._busy_ms = left
 
     def execute(self, name: str, statement: str, values: Sequence[Value]) -> list[Row]:
         """The statement has run; its rows."""
@@ -79,13 +98,26 @@ class SqliteConnection:
         except (apsw.Error, OverflowError, UnicodeDecodeError) as error:
             raise StoreFailed(f"{name}: {error}; nothing was written, by: {statement}") from error
 
+    def write(self, name: str, statement: str, values: Sequence[Value]) -> None:
+        """The statement has run."""
+        self.execute(name, statement, values)
+
+    def settle(self, name: str) -> None:
+        """What was written has run: nothing here is put off."""
+
     def look(self, name: str, statement: str, values: Sequence[Value]) -> list[Row]:
         """The statement has run by itself; its rows."""
         return self.execute(name, statement, values)
 
-    def mark(self, depth: int) -> None:
-        """A savepoint of this depth is set."""
+    def mark(
+        self, depth: int, name: str = "savepoint", first: Question | None = None
+    ) -> list[Row] | StoreError:
+        """A savepoint of this depth is set, and the first question asked behind it."""
         self._do(f"SAVEPOINT s{depth}", "savepoint")
+        try:
+            return [] if first is None else self.execute(name, *first)
+        except StoreError as error:
+            return error
 
     def keep(self, depth: int) -> None:
         """The savepoint of this depth is gone."""
@@ -289,7 +321,7 @@ def _migrate(connection: SqliteConnection, path: Path, seconds: float) -> None:
     """The tables are the newest ones, made in one transaction of those that were there."""
     if connection.ask("PRAGMA user_version") == VERSION:
         return
-    connection.begin(f"{path}: migration", seconds)
+    connection.begin(f"{path}: migration", seconds, None, flush=True)
     try:
         version = connection.ask("PRAGMA user_version")  # another process may have been first
         assert isinstance(version, int), "a version is a number, as was looked at before"

@@ -1,16 +1,15 @@
 """How a record gets into the journal: prepared outside the transaction, looked up and inserted inside it."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from falsework.runtime.store import StoreError, Transaction
+from falsework.runtime.store import Question, Row, StoreError, Transaction
 from falsework.runtime.trail.chain import Entry, committed, linked, statement
 from falsework.runtime.trail.contract import Fence
 from falsework.runtime.trail.identity import SigningKey
 from falsework.runtime.trail.retention import Placement
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(NamedTuple):
     """All of a record that does not depend on when it is appended."""
 
     event_id: str
@@ -23,8 +22,7 @@ class Prepared:
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class KeyRow:
+class KeyRow(NamedTuple):
     """A registered key."""
 
     actor_ref: str
@@ -34,8 +32,7 @@ class KeyRow:
     revoked: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """What an append must know, in one look: the head, the actor's key, the lease, the latest policy."""
 
     sequence_number: int
@@ -46,8 +43,7 @@ class Standing:
     latest_policy: int
 
 
-@dataclass(frozen=True, slots=True)
-class Appended:
+class Appended(NamedTuple):
     """Where a record stands, once its transaction is durable."""
 
     sequence_number: int
@@ -84,7 +80,17 @@ def prepare(
 
 def look(transaction: Transaction, key_id: str, lease_key: str | None) -> Standing:
     """What stands now, with the store's lock held."""
-    match transaction.execute(LOOK, (key_id, lease_key)):
+    return stood(transaction.execute(LOOK, (key_id, lease_key)), key_id)
+
+
+def question(key_id: str, lease_key: str | None) -> Question:
+    """What an append must know, asked in the turn that gets the store's lock."""
+    return LOOK, (key_id, lease_key)
+
+
+def stood(rows: list[Row], key_id: str) -> Standing:
+    """What the answer says."""
+    match rows:
         case [(int() as seq, bytes() as link, *key, holder, expires_at, latest)]:
             if isinstance(holder, str | None) and isinstance(expires_at, int | None):
                 policy = latest if isinstance(latest, int) else 0
@@ -115,37 +121,12 @@ def insert(
     placement: Placement | None,
 ) -> Appended:
     """The record follows the head."""
-    entry = Entry(
-        head[0] + 1,
-        prepared.event_id,
-        now,
-        prepared.action_ref,
-        prepared.actor_ref,
-        prepared.key_id,
-        prepared.attestation,
-        None if placement is None else placement.policy_ref,
-        None if placement is None else placement.retention_until,
-        prepared.commitment,
-    )
-    transaction.execute(
-        INSERT,
-        (
-            entry.sequence_number,
-            entry.event_id,
-            entry.recorded_at,
-            entry.action_ref,
-            entry.actor_ref,
-            entry.key_id,
-            entry.attestation,
-            entry.policy_ref,
-            entry.retention_until,
-            entry.commitment,
-            linked(head[1], entry),
-            prepared.salt,
-            prepared.payload,
-        ),
-    )
-    return Appended(entry.sequence_number, now)
+    event_id, action_ref, actor_ref, key_id, attestation, commitment, salt, payload = prepared
+    seq, link = head[0] + 1, head[1]
+    policy, until = (None, None) if placement is None else placement
+    entry = Entry(seq, event_id, now, action_ref, actor_ref, key_id, attestation, policy, until, commitment)
+    transaction.write(INSERT, (*entry, linked(link, entry), salt, payload))
+    return Appended(seq, now)
 
 
 def _key_row(key_id: str, columns: list[str | int | bytes | None]) -> KeyRow | None:

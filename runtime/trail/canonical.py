@@ -6,6 +6,7 @@ the surrogates, where the order of code points and that of UTF-16 are one.
 
 import json
 from collections.abc import Mapping
+from functools import lru_cache
 
 from falsework.runtime.trail.contract import ATTESTATION_ID_WIDTH, Data, Json
 
@@ -22,12 +23,37 @@ def canonical(data: Data) -> bytes:
         raise ValueError(  # noqa: TRY004  every way in which data has no canonical form is one error
             f"data is {type(data).__name__}: write a mapping of names to values"
         )
-    return _encode(_plain(data, "data", 0)).encode()
+    return _encode(data if _is_flat(data) else _plain(data, "data", 0)).encode()
 
 
 def measured(action_ref: str, actor_ref: str, payload: bytes) -> int:
     """How many bytes the envelope of a record takes, framing and attestation id included."""
-    return _FRAME + len(_encode(action_ref).encode()) + len(_encode(actor_ref).encode()) + len(payload)
+    return _FRAME + _written(action_ref) + _written(actor_ref) + len(payload)
+
+
+@lru_cache(maxsize=1_024)
+def _written(text: str) -> int:
+    """How many bytes a reference takes."""
+    return len(_encode(text).encode())
+
+
+def _is_flat(data: Data) -> bool:
+    """Whether the data has a canonical form as it is, as most has: plain names of plain values."""
+    if type(data) is not dict:
+        return False
+    for key, value in data.items():
+        if type(key) is not str or not key.isascii():
+            return False
+        kind = type(value)
+        if kind is str:
+            if not value.isascii():
+                return False
+        elif kind is int:
+            if not -LARGEST <= value <= LARGEST:
+                return False
+        elif value is not None and kind is not bool:
+            return False
+    return True
 
 
 def parsed(payload: bytes) -> Data:

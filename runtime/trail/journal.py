@@ -147,8 +147,9 @@ class AuditTrail:
         """The record's answer, whatever becomes of its transaction."""
         step = Step.ATTEST
         try:
-            with self.store.transaction(RECORD) as transaction:
-                standing = append.look(transaction, prepared.key_id, None if fence is None else fence.key)
+            first = append.question(prepared.key_id, None if fence is None else fence.key)
+            with self.store.transaction(RECORD, first) as transaction:
+                standing = append.stood(transaction.found, prepared.key_id)
                 self._failpoint(LOOKED)
                 now = self.store.now()
                 refused = unattested(transaction, prepared.actor_ref, standing, now)

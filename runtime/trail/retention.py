@@ -1,6 +1,7 @@
 """For how long records are kept: policies by prefix of the action ref, each declared once and for good."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from falsework.runtime.store import StoreError, Transaction
 from falsework.runtime.trail.contract import OWN_PREFIX
@@ -28,8 +29,7 @@ class Policy:
         return recorded_at + self.period
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(NamedTuple):
     """By which policy a record is kept, and until when."""
 
     policy_ref: str
