@@ -229,8 +229,9 @@ def resolves(instance: Instance, task: Task) -> None:
 
 
 def _intents(instance: Instance, act_key: str) -> list[Intent]:
-    ids = instance.parties.indexes.invocations_of((KIND, act_key))
-    return [intent for name in ids for intent in instance.parties.indexes.of(name).intents]
+    found = instance.parties.indexes.of_act((KIND, act_key))
+    assert isinstance(found, dict)
+    return [intent for invocation in found.values() for intent in invocation.intents]
 
 
 def founded(place: Place) -> None:

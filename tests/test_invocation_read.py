@@ -20,6 +20,7 @@ from falsework.runtime.invocation.answers import (
 from falsework.runtime.invocation.figures import Fence
 from falsework.runtime.invocation.indexes import Indexes
 from falsework.runtime.invocation.instance import StartRefused
+from falsework.runtime.invocation.keyed import Invocation
 from falsework.runtime.invocation.records import Intent
 from invocation_world import DATA, KEY, KIND, OUTCOME, SECOND, World, deployment_with
 
@@ -248,8 +249,10 @@ def test_every_map_can_be_made_again_from_the_journal(world: World) -> None:
     assert again is not maps
     assert again.invocations == maps.invocations
     assert again.open_invocations == maps.open_invocations
-    assert again.acts == maps.acts
-    assert again.sweep_closed_ids == maps.sweep_closed_ids
+    assert (again.counts, again.escalated) == (maps.counts, maps.escalated)
+    started = world.node().parties.indexes.maps
+    assert (started.invocations, started.open_invocations) == (again.invocations, again.open_invocations)
+    assert (started.counts, started.escalated) == (again.counts, again.escalated)
     assert (again.mark, again.unsettled) == (maps.mark, maps.unsettled)
 
 
@@ -294,16 +297,19 @@ def test_what_is_no_record_of_the_protocol_closes_nothing(
     assert entry.state is State.OPEN
 
 
-def test_an_intent_keeps_its_payload_only_while_it_is_open(world: World) -> None:
-    """The maps of a long journal stay small: what the probe will never be asked is not held."""
+def test_an_invocation_is_held_only_while_it_is_open(world: World) -> None:
+    """The maps of a long journal stay small: what is closed is read from the journal by its act."""
     act = world.opened()
     indexes = world.instance.parties.indexes
-    (intent,) = indexes.of(act.invocation_id).intents
-    assert isinstance(intent, Intent)
-    assert intent.payload is not None
+    held = indexes.of((KIND, KEY), act.invocation_id)
     world.close(act)
-    (intent,) = indexes.of(act.invocation_id).intents
-    assert intent.payload is None
+    assert (indexes.maps.invocations, indexes.maps.open_invocations) == ({}, {})
+    found = indexes.of((KIND, KEY), act.invocation_id)
+    assert isinstance(held, Invocation)
+    assert isinstance(found, Invocation)
+    assert (found.intents, len(found.closings)) == (held.intents, 1)
+    assert isinstance(found.intents[0], Intent)
+    assert indexes.of((KIND, "act-9"), act.invocation_id) == Invocation()
 
 
 # The start.

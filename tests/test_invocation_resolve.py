@@ -333,7 +333,11 @@ def test_an_operator_needs_the_operators_own_credential(world: World) -> None:
 
 def closing(name: str, number: int, sort: Sort, *names: str, by: str | None = None) -> Closing:
     return Closing(
-        name, number, number, "x", "k.x", "inv", sort, recovery=True, resolved_by=by, supersedes=names
+        *(name, number, number, "x", "k.x", "inv", "k", "act"),
+        sort,
+        recovery=True,
+        resolved_by=by,
+        supersedes=names,
     )
 
 

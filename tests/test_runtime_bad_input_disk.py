@@ -117,7 +117,7 @@ def swept(site: Site, act: Opened, clock: HandClock) -> list[str]:
     said = falsework("sweep", "ledger.yaml")
     assert said.code == 0, said.all
     with hosted(read_deployment(site.folder / "ledger.yaml")) as host:
-        found = host.reading().of(act.invocation_id)
+        found = dict(host.keyed().every())[act.invocation_id]
         return [record.action_ref for record in found.closings]
 
 

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from falsework.runtime.commands.outcome import NOT_MET, OK, CommandError, add_deployment, with_host
 from falsework.runtime.invocation.answers import State
 from falsework.runtime.invocation.host import Host
-from falsework.runtime.invocation.indexes import Indexes, Invocation
+from falsework.runtime.invocation.keyed import Invocation
 from falsework.runtime.invocation.log import instant
 from falsework.runtime.invocation.records import Closing, Intent, Noted
 from falsework.runtime.invocation.standing import duplicated, state
@@ -53,12 +53,7 @@ def run(args: argparse.Namespace) -> int:
         if args.kind is not None and args.kind not in host.deployment.kinds:
             bound = ", ".join(host.deployment.kinds)
             raise CommandError(f"{host.deployment.path} binds no kind {args.kind!r}: write one of {bound}")
-        indexes = host.reading()
-        lines = [
-            line
-            for line in _lines(host, indexes, with_records=args.act_key is not None)
-            if args.kind in (None, line.kind) and args.act_key in (None, line.act_key)
-        ]
+        lines = list(_lines(host, args.kind, args.act_key))
         shown = [line for line in lines if args.state in (None, line.state)]
         sys.stdout.write(as_json(shown) if args.format == "json" else as_text(shown))
         return NOT_MET if args.act_key is not None and not lines else OK
@@ -66,12 +61,14 @@ def run(args: argparse.Namespace) -> int:
     return with_host(args.deployment, listing)
 
 
-def _lines(host: Host, indexes: Indexes, *, with_records: bool) -> Iterable[Line]:
-    """Every invocation whose intent can be read."""
-    now = host.clock.now()
-    for invocation_id, found in indexes.every_invocation():
-        if found.intents:
-            yield _line(found.intents[0], invocation_id, found, now, with_records=with_records)
+def _lines(host: Host, kind: str | None, act_key: str | None) -> Iterable[Line]:
+    """Every invocation whose intent can be read, of the kind or the act if one is asked for."""
+    now, keyed = host.clock.now(), host.keyed()
+    one_act = kind is not None and act_key is not None
+    every = keyed.act((kind, act_key)).items() if kind is not None and act_key is not None else keyed.every()
+    for invocation_id, found in every:
+        if found.intents and kind in (None, found.intents[0].kind):
+            yield _line(found.intents[0], invocation_id, found, now, with_records=one_act)
 
 
 def _line(intent: Intent, invocation_id: str, found: Invocation, now: int, *, with_records: bool) -> Line:

@@ -3,6 +3,7 @@
 from falsework.runtime.invocation.findings import Condition, Finding
 from falsework.runtime.invocation.indexes import Indexes
 from falsework.runtime.invocation.standing import duplicated
+from falsework.runtime.trail import Unavailable
 
 
 def stands(finding: Finding, indexes: Indexes, now: int) -> bool:
@@ -12,7 +13,11 @@ def stands(finding: Finding, indexes: Indexes, now: int) -> bool:
     """
     if finding.invocation_id is None:
         return finding.closed_at is None
-    invocation = indexes.of(finding.invocation_id)
+    assert finding.kind is not None, "a finding of an act names it"
+    assert finding.act_key is not None, "a finding of an act names it"
+    invocation = indexes.of((finding.kind, finding.act_key), finding.invocation_id)
+    if isinstance(invocation, Unavailable):
+        return True  # nobody can tell that it is over
     if duplicated(invocation.closings):
         return True
     still_open = invocation.open and not any(indexes.gone(intent, now) for intent in invocation.intents)

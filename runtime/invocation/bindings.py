@@ -16,12 +16,6 @@ from falsework.runtime.trail.identity import signing_key
 BIND = "bindings.bind"
 BOUNDARIES = boundaries(BIND)
 
-TABLE = """CREATE TABLE IF NOT EXISTS binding (
-    instance TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    PRIMARY KEY (instance, kind)
-)"""
-
 
 class BindingError(Exception):
     """A word of the deployment file stands for nothing that can be used; the message names its place."""
@@ -71,9 +65,7 @@ def credential_of(deployment: Deployment, kind: Kind) -> str | None:
 
 def unbound_with_open_intents(store: Store, deployment: Deployment, indexes: Indexes, now: int) -> list[str]:
     """The kinds that were bound, are no more, and have an open intent; the kept table is untouched."""
-    with store.transaction(BIND) as transaction:
-        transaction.execute(TABLE)
-        rows = transaction.execute("SELECT kind FROM binding WHERE instance = ?", (deployment.name,))
+    rows = store.look("SELECT kind FROM binding WHERE instance = ?", (deployment.name,))
     left_out = {str(row[0]) for row in rows} - set(deployment.kinds)
     owed = {intent.kind for intent in indexes.every_open_intent() if not indexes.gone(intent, now)}
     return sorted(left_out & owed)

@@ -20,7 +20,7 @@ from falsework.runtime.invocation.records import (
 )
 from falsework.runtime.invocation.section import Standing, section_key
 from falsework.runtime.invocation.standing import standing as standing_closing
-from falsework.runtime.trail import Data
+from falsework.runtime.trail import Data, Unavailable
 
 
 def close(
@@ -62,7 +62,10 @@ def _close(parties: Parties, kind: Kind, act_key: str, write: Write, wrong: str 
         delta = parties.indexes.refresh()
         if not isinstance(delta, list):
             return RecordingFailure(Position.OUTCOME, delta.detail)
-        closing = standing_closing(parties.indexes.of(write.invocation_id).closings)
+        account = parties.indexes.of((kind.name, act_key), write.invocation_id)
+        if isinstance(account, Unavailable):
+            return RecordingFailure(Position.OUTCOME, account.detail)
+        closing = standing_closing(account.closings)
         if closing is not None:
             return _adopted(closing)
         if wrong is not None:

@@ -25,7 +25,7 @@ from falsework.runtime.invocation.records import (
 )
 from falsework.runtime.invocation.section import Standing
 from falsework.runtime.invocation.terms import abandon_edge
-from falsework.runtime.trail import Data
+from falsework.runtime.trail import Data, Unavailable
 
 
 class Part(Enum):
@@ -57,7 +57,11 @@ class Sweep:
         if not isinstance(delta, list):
             self.sightings.append(InstanceFinding(Condition.JOURNAL_UNAVAILABLE, None, delta.detail))
             return self._skipped(f"the journal could not be read again: {delta.detail}")
-        if self._closed_by_another():
+        closed = self._closed_by_another()
+        if isinstance(closed, Unavailable):
+            self.sightings.append(InstanceFinding(Condition.JOURNAL_UNAVAILABLE, None, closed.detail))
+            return self._skipped(f"the act could not be read again: {closed.detail}")
+        if closed:
             return Part.CLOSED_ALREADY
         identity = self.kind.service_identity
         if identity is None:
@@ -66,10 +70,11 @@ class Sweep:
             return self._skipped(Why.GATE.value)
         return self._by(self._probe(), identity)
 
-    def _closed_by_another(self) -> bool:
-        """Whether a closing has landed since the run began."""
-        name = self.intent.invocation_id
-        return bool(self.parties.indexes.of(name).closings) or self.parties.indexes.closed_by_sweep(name)
+    def _closed_by_another(self) -> bool | Unavailable:
+        """Whether a closing stands in the journal itself, be it a run's, an operator's or the caller's."""
+        act = (self.intent.kind, self.intent.act_key)
+        found = self.parties.indexes.in_the_journal(act, self.intent.invocation_id)
+        return found if isinstance(found, Unavailable) else bool(found.closings)
 
     def _skipped(self, detail: str) -> Part:
         self.detail = detail
@@ -82,7 +87,6 @@ class Sweep:
         probe = self.parties.probes[self.kind.name]
         if probe is None:
             return Undecidable()
-        assert self.intent.payload is not None  # an intent that nothing names keeps its payload
         try:
             answer: object = probe(self.intent.act_key, dict(self.intent.payload))
         except Exception as problem:  # noqa: BLE001  the adopter's code: every failure of it is an outage
@@ -182,7 +186,7 @@ class Sweep:
         """Another has closed the act meanwhile, or the next run will; what no run could write is told."""
         if why is Why.REQUEST:
             self._alert("closing unrecordable", self.detail)
-        if self._closed_by_another():
+        if self._closed_by_another() is True:
             return Part.CLOSED_ALREADY
         return Part.SKIPPED
 
@@ -209,7 +213,7 @@ class Sweep:
             if found.why not in (Why.FAILED, Why.ABSENT):
                 return found.why
             self.parties.section.wait(pause(self.parties))
-            if not isinstance(self.parties.indexes.refresh(), list) or self._closed_by_another():
+            if not isinstance(self.parties.indexes.refresh(), list) or self._closed_by_another() is not False:
                 return Why.UNREAD
 
     def _alert(self, what: str, detail: str) -> None:

@@ -16,18 +16,6 @@ from falsework.runtime.store import Row, Store, StoreError, Transaction, boundar
 SURFACE = "findings.surface"
 BOUNDARIES = boundaries(SURFACE)
 
-TABLE = """CREATE TABLE IF NOT EXISTS finding (
-    id TEXT NOT NULL PRIMARY KEY,
-    finding TEXT NOT NULL,
-    kind TEXT,
-    act_key TEXT,
-    invocation_id TEXT,
-    detail TEXT NOT NULL,
-    run_id TEXT NOT NULL,
-    first_seen BIGINT NOT NULL,
-    last_seen BIGINT,
-    closed_at BIGINT
-)"""
 READ = """SELECT finding, kind, act_key, invocation_id, detail, run_id, first_seen, last_seen, closed_at
     FROM finding ORDER BY first_seen, id"""
 INSERT = """INSERT INTO finding
@@ -100,12 +88,11 @@ class _Run:
 class Register:
     """The findings of one instance, in the journal's own database."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, instance: str = "") -> None:
         self.store = store
+        self.instance = instance
         self._held: list[_Run] = []
         self._lock = threading.Lock()
-        with store.transaction(SURFACE) as transaction:
-            transaction.execute(TABLE)
 
     def surface(self, run_id: str, now: int, sightings: Iterable[Sighting], *, whole: bool) -> bool:
         """Every sighting is in the register, or held for the next call; answers which."""

@@ -13,6 +13,7 @@ from falsework.runtime.invocation.figures import Deployment
 from falsework.runtime.invocation.findings import Register
 from falsework.runtime.invocation.indexes import Indexes
 from falsework.runtime.invocation.instance import Instance, StartRefused
+from falsework.runtime.invocation.keyed import Keyed
 from falsework.runtime.invocation.parties import Alerts
 from falsework.runtime.invocation.units import spoken
 from falsework.runtime.lease import LeaseHost
@@ -78,17 +79,22 @@ class Host:
     clock: Clock
 
     def reading(self) -> Indexes:
-        """The maps, rebuilt; for commands that only look."""
+        """The maps as the journal has them now; for commands that only look."""
         figures = self.deployment.figures
-        indexes = Indexes(self.trail, self.deployment.kinds, figures, self.clock, in_order=True)
-        delta = indexes.rebuild()
-        if not isinstance(delta, list):
-            raise StartRefused(f"{self.deployment.path}: the journal cannot be read: {delta.detail}")
+        kinds = self.deployment.kinds
+        indexes = Indexes(self.trail, kinds, figures, self.clock, in_order=True, keyed=self.keyed())
+        unread = indexes.start()
+        if unread is not None:
+            raise StartRefused(f"{self.deployment.path}: the journal cannot be read: {unread.detail}")
         return indexes
+
+    def keyed(self) -> Keyed:
+        """The journal by act."""
+        return Keyed(self.store, self.deployment.kinds)
 
     def register(self) -> Register:
         """The findings."""
-        return Register(self.store)
+        return Register(self.store, self.deployment.name)
 
     def started(self, alerts: Alerts) -> Instance:
         """The instance, with every condition checked, and everything that a figure alone cannot say."""

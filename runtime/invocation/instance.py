@@ -21,6 +21,7 @@ from falsework.runtime.invocation.conditions import failing
 from falsework.runtime.invocation.figures import Deployment
 from falsework.runtime.invocation.findings import ActFinding, Condition, Finding, Register
 from falsework.runtime.invocation.indexes import Indexes
+from falsework.runtime.invocation.keyed import Keyed
 from falsework.runtime.invocation.open import open_act
 from falsework.runtime.invocation.parties import Alerts, Parties, Probe
 from falsework.runtime.invocation.read import read_invocation
@@ -57,14 +58,16 @@ class Instance:
         in_order: bool,
     ) -> None:
         refuse_failing_conditions(deployment)
-        indexes = Indexes(trail, deployment.kinds, deployment.figures, seam, in_order=in_order)
+        keyed = Keyed(store, deployment.kinds)
+        figures = deployment.figures
+        indexes = Indexes(trail, deployment.kinds, figures, seam, in_order=in_order, keyed=keyed)
         self.parties = Parties(
             deployment,
             trail,
             ActSection(leases, fenced=deployment.figures.journal_fence is not None),
             indexes,
             Sizing(trail, deployment.figures),
-            Register(store),
+            Register(store, deployment.name),
             seam,
             ids,
             alerts,
@@ -72,18 +75,14 @@ class Instance:
             dict(credentials),
         )
         self._running = threading.Lock()
-        self._rebuild_and_bind(store)
+        self._read_and_bind(store)
 
-    def _rebuild_and_bind(self, store: Store) -> None:
-        """The maps are whole, and no kind has been unbound over an open intent.
-
-        They are read and not rebuilt, for what a rebuild answers is looked at for duplicates once: the first
-        run of a process looks at all that there is, since nobody may have looked before.
-        """
+    def _read_and_bind(self, store: Store) -> None:
+        """The maps are whole, and no kind has been unbound over an open intent."""
         parties = self.parties
-        delta = parties.indexes.refresh()
-        if not isinstance(delta, list):
-            raise StartRefused(f"{parties.deployment.path}: the journal cannot be read: {delta.detail}")
+        unread = parties.indexes.start()
+        if unread is not None:
+            raise StartRefused(f"{parties.deployment.path}: the journal cannot be read: {unread.detail}")
         now = parties.seam.now()
         owed = bindings.unbound_with_open_intents(store, parties.deployment, parties.indexes, now)
         if owed:

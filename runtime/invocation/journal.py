@@ -72,7 +72,9 @@ def append(parties: Parties, write: Write) -> Append:
     """The record has landed, once, or here is why not; the maps know of it."""
     if may_write(parties, write.standing) is None:
         return NotLanded(Why.GATE, Why.GATE.value)
-    known = {found.event_id for found in parties.indexes.of(write.invocation_id).records()}
+    known = _known(parties, write)
+    if isinstance(known, trail.Unavailable):
+        return NotLanded(Why.FAILED, known.detail)
     answer = parties.trail.record_action(
         write.action_ref, write.actor_ref, write.credential, write.data, fence=_fence(parties, write.standing)
     )
@@ -90,6 +92,21 @@ def append(parties: Parties, write: Write) -> Append:
             return NotLanded(Why.FAILED, f"step {answer.step.value}: {answer.because.value}: {answer.detail}")
         case trail.ReplyLost():
             return _after_a_lost_reply(parties, write, answer)
+
+
+def _known(parties: Parties, write: Write) -> set[str] | trail.Unavailable:
+    """The events of the invocation's records so far; an intent is the first of them."""
+    if write.action_ref.endswith(".intended"):
+        return set()
+    records = _records(parties, write)
+    return records if isinstance(records, trail.Unavailable) else {found.event_id for found in records}
+
+
+def _records(parties: Parties, write: Write) -> list[Noted] | trail.Unavailable:
+    """The invocation's records as the journal was last read."""
+    kind, _, act_key = write.standing.key.partition(":")
+    found = parties.indexes.of((kind, act_key), write.invocation_id)
+    return found if isinstance(found, trail.Unavailable) else list(found.records())
 
 
 def _fence(parties: Parties, standing: Standing) -> trail.Fence | None:
@@ -134,7 +151,10 @@ def _found_again(parties: Parties, write: Write, known: set[str], absent: NotLan
     """The record that was appended without its retention, found by its invocation and its writer."""
     if not _read_again(parties, write.standing):
         return NotLanded(Why.UNREAD, absent.detail)
-    for found in parties.indexes.of(write.invocation_id).records():
+    records = _records(parties, write)
+    if isinstance(records, trail.Unavailable):
+        return NotLanded(Why.UNREAD, absent.detail)
+    for found in records:
         same = (found.action_ref, found.actor_ref) == (write.action_ref, write.actor_ref)
         if same and found.event_id not in known:
             return Landed(found.event_id, late=absent.detail)
@@ -147,7 +167,10 @@ def _after_a_lost_reply(parties: Parties, write: Write, answer: trail.ReplyLost)
         return NotLanded(Why.UNREAD, answer.detail)
     if not _read_again(parties, write.standing, behind_writers=True):
         return NotLanded(Why.UNREAD, answer.detail)
-    if any(found.event_id == answer.event_id for found in parties.indexes.of(write.invocation_id).records()):
+    records = _records(parties, write)
+    if isinstance(records, trail.Unavailable):
+        return NotLanded(Why.UNREAD, answer.detail)
+    if any(found.event_id == answer.event_id for found in records):
         return Landed(answer.event_id)
     return NotLanded(Why.ABSENT, answer.detail)
 

@@ -14,14 +14,14 @@ from falsework.runtime.invocation.answers import (
 )
 from falsework.runtime.invocation.figures import Kind
 from falsework.runtime.invocation.findings import ActFinding, Condition
-from falsework.runtime.invocation.indexes import Act
 from falsework.runtime.invocation.journal import Landed, Why, Write, append
+from falsework.runtime.invocation.keyed import Act
 from falsework.runtime.invocation.parties import Parties
 from falsework.runtime.invocation.records import Intent, Sort, identified
 from falsework.runtime.invocation.section import Standing, section_key
 from falsework.runtime.invocation.standing import standing as standing_closing
 from falsework.runtime.invocation.terms import in_flight
-from falsework.runtime.trail import Data
+from falsework.runtime.trail import Data, Unavailable
 
 
 def open_act(
@@ -74,16 +74,20 @@ def _standing_in_the_way(
     return None
 
 
-def _once_only(parties: Parties, act: Act) -> ActLanded | ActInFlight | None:
+def _once_only(parties: Parties, act: Act) -> ActLanded | ActInFlight | JournalUnavailable | None:
     """What bars a second act where only one may happen: that it happened, or that nobody knows yet.
 
     An escalation says just that nobody knows: it keeps the key until an operator has resolved it.
     """
-    outcomes = [found for found in parties.indexes.act_closings(act) if found.sort is Sort.OUTCOME]
+    invocations = parties.indexes.of_act(act)
+    if isinstance(invocations, Unavailable):
+        return JournalUnavailable(invocations.detail)
+    closings = [closing for found in invocations.values() for closing in found.closings]
+    outcomes = [closing for closing in closings if closing.sort is Sort.OUTCOME]
     if outcomes:
-        return ActLanded(outcomes[-1].event_id)
-    for invocation_id in parties.indexes.invocations_of(act):
-        closing = standing_closing(parties.indexes.of(invocation_id).closings)
+        return ActLanded(max(outcomes, key=lambda closing: closing.sequence_number).event_id)
+    for invocation_id, found in invocations.items():
+        closing = standing_closing(found.closings)
         if closing is not None and closing.sort is Sort.ESCALATED:
             return ActInFlight(invocation_id)
     return None

@@ -8,7 +8,7 @@ from falsework.runtime.invocation.answers import (
     ReadAnswer,
     Report,
 )
-from falsework.runtime.invocation.indexes import Invocation
+from falsework.runtime.invocation.keyed import Invocation
 from falsework.runtime.invocation.parties import Parties
 from falsework.runtime.invocation.standing import duplicated, standing, state
 from falsework.runtime.invocation.terms import horizon_edge
@@ -25,13 +25,16 @@ def read_invocation(
     now = parties.seam.now()
     act = (kind.name, act_key)
     open_intents = parties.indexes.open_intents(act, now)
-    ids = [name for name in parties.indexes.invocations_of(act) if invocation_id in (None, name)]
+    known = parties.indexes.of_act(act)
+    if isinstance(known, trail.Unavailable):
+        return JournalUnavailable(known.detail)
+    ids = [name for name in known if invocation_id in (None, name)]
     cap = parties.figures.read_cap
     entries: list[Entry] = []
     for name in reversed(ids):
         if len(entries) == cap:
             break
-        invocation = parties.indexes.of(name)
+        invocation = known[name]
         if any(now >= horizon_edge(kind, parties.figures, old.recorded_at) for old in invocation.intents):
             continue  # its closings may be destroyed, so that what is left would tell the wrong state
         entry = _entry(parties, name, invocation)

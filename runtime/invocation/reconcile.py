@@ -9,12 +9,13 @@ from collections import Counter
 from falsework.runtime.invocation.answers import Alert, JournalUnavailable, ReconcileAnswer, Tally
 from falsework.runtime.invocation.closing import Part, Sweep
 from falsework.runtime.invocation.findings import ActFinding, Condition, InstanceFinding, Sighting
+from falsework.runtime.invocation.log import instant
 from falsework.runtime.invocation.parties import Parties
-from falsework.runtime.invocation.records import Closing, Intent, Noted
+from falsework.runtime.invocation.records import Intent
 from falsework.runtime.invocation.section import Standing, section_key
 from falsework.runtime.invocation.standing import duplicated, unsuperseded
 from falsework.runtime.invocation.terms import at_risk_threshold, horizon_edge, in_flight
-from falsework.runtime.trail import InvalidQuery
+from falsework.runtime.trail import InvalidQuery, Unavailable
 
 
 def reconcile(parties: Parties) -> ReconcileAnswer:
@@ -36,19 +37,20 @@ class _Run:
 
     def run(self) -> ReconcileAnswer:
         """Enumerate, examine each, look for duplicates, surface."""
-        delta = self.parties.indexes.rebuild()
-        if isinstance(delta, InvalidQuery):
-            self.parties.alerts.alert(Alert("invalid-query", "", "", "", delta.detail))
-        if not isinstance(delta, list):
-            outage = InstanceFinding(Condition.JOURNAL_UNAVAILABLE, None, delta.detail)
+        unread = self.parties.indexes.for_a_run()
+        if isinstance(unread, InvalidQuery):
+            self.parties.alerts.alert(Alert("invalid-query", "", "", "", unread.detail))
+        if unread is not None:
+            outage = InstanceFinding(Condition.JOURNAL_UNAVAILABLE, None, unread.detail)
             self._surface([outage], whole=False)
-            return JournalUnavailable(delta.detail)
+            return JournalUnavailable(unread.detail)
         surfaced = self._surface_the_unbound()
-        self._surface_rival_intents(delta)
+        self._surface_rival_intents()
         for intent in self._kept():
             self._examine(intent)
         self._surface_what_is_at_risk()
-        self._surface_rival_closings(delta)
+        self._surface_rival_closings()
+        self._tell_of_escalations()
         self._surface(self.sightings, whole=True)
         return self._tally(surfaced)
 
@@ -136,27 +138,45 @@ class _Run:
             if threshold <= self.now - intent.recorded_at:
                 self._see(Condition.CLOSURE_AT_RISK, [intent], why)
 
-    def _surface_rival_intents(self, delta: list[Noted]) -> None:
+    def _surface_rival_intents(self) -> None:
         """Two intents open at once on one act, where a sweep of this instance would have closed the first."""
-        acts = dict.fromkeys((found.kind, found.act_key) for found in delta if isinstance(found, Intent))
-        for act in acts:
+        for act in self.parties.indexes.take_rival_intents():
             kind = self.parties.deployment.kinds.get(act[0])
             rivals = self.parties.indexes.open_intents(act, self.now)
             if kind is not None and not kind.reports_only and len(rivals) > 1:
                 names = ", ".join(rival.invocation_id for rival in rivals)
                 self._see(Condition.BINDING_DUPLICATE, rivals[:1], f"open at once: {names}")
 
-    def _surface_rival_closings(self, delta: list[Noted]) -> None:
+    def _surface_rival_closings(self) -> None:
         """Two closings on one invocation of which neither names the other; one of them is in the delta.
 
         The other may be older than the delta, so that all of the invocation's closings are counted.
         """
-        ids = dict.fromkeys(found.invocation_id for found in delta if isinstance(found, Closing))
-        for invocation_id in ids:
-            invocation = self.parties.indexes.of(invocation_id)
+        found = self.parties.indexes.take_late_closings()
+        if isinstance(found, Unavailable):
+            self.sightings.append(InstanceFinding(Condition.JOURNAL_UNAVAILABLE, None, found.detail))
+            return
+        for invocation in found:
             if invocation.intents and duplicated(invocation.closings):
                 names = ", ".join(closing.event_id for closing in unsuperseded(invocation.closings))
                 self._see(Condition.BINDING_DUPLICATE, invocation.intents[:1], f"closings: {names}")
+
+    def _tell_of_escalations(self) -> None:
+        """A person hears of an escalation before its horizon, and when nobody can resolve it any more.
+
+        It is a closing, so that no finding stands for it, and its records age as any others.
+        """
+        for intent in self.parties.indexes.every_escalated():
+            kind = self.parties.deployment.kinds.get(intent.kind)
+            if kind is None:
+                continue
+            edge = horizon_edge(kind, self.parties.figures, intent.recorded_at)
+            names = (kind, intent.act_key, intent.invocation_id)
+            if edge <= self.now:
+                self.parties.indexes.drop_escalated(intent)
+                self.parties.alert("escalation lapsed", *names, f"nobody resolved it by {instant(edge)}")
+            elif edge - self.now <= self.parties.figures.compensation_window:
+                self.parties.alert("escalation near its horizon", *names, f"resolve it by {instant(edge)}")
 
     def _see(self, condition: Condition, intents: list[Intent], detail: str) -> None:
         """A finding for each of the intents."""

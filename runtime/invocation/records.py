@@ -47,7 +47,7 @@ class Sort(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """An intent as the journal holds it; without its payload once a closing names it."""
+    """An intent as the journal holds it."""
 
     event_id: str
     sequence_number: int
@@ -57,7 +57,7 @@ class Intent:
     invocation_id: str
     kind: str
     act_key: str
-    payload: Data | None
+    payload: Data
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,8 @@ class Closing:
     actor_ref: str
     action_ref: str
     invocation_id: str
+    kind: str
+    act_key: str
     sort: Sort
     recovery: bool
     resolved_by: str | None
@@ -161,7 +163,7 @@ def noted(record: Record, kinds: dict[str, Kind]) -> Noted | None:
     if word == "recovery_intended":
         return RecoveryIntended(*_stamps(record), invocation_id)
     sort = _sort(word, kinds.get(name))
-    return None if sort is None else _closing(record, data, invocation_id, sort)
+    return None if sort is None else _closing(record, data, (invocation_id, name, act_key), sort)
 
 
 def _stamps(record: Record) -> tuple[str, int, int, str, str]:
@@ -182,7 +184,7 @@ def _sort(word: str, kind: Kind | None) -> Sort | None:
     return Sort.OUTCOME if kind is None or word in kind.outcomes else None
 
 
-def _closing(record: Record, data: Data, invocation_id: str, sort: Sort) -> Closing:
+def _closing(record: Record, data: Data, names: tuple[str, str, str], sort: Sort) -> Closing:
     resolved_by = data.get("resolved_by")
     match data.get("supersedes"):
         case str() as one:
@@ -193,7 +195,7 @@ def _closing(record: Record, data: Data, invocation_id: str, sort: Sort) -> Clos
             supersedes = ()
     return Closing(
         *_stamps(record),
-        invocation_id,
+        *names,
         sort,
         data.get("recovery") is True,
         resolved_by if isinstance(resolved_by, str) else None,

@@ -15,6 +15,7 @@ from falsework.runtime.invocation.parties import Parties
 from falsework.runtime.invocation.records import Names, closing_payload
 from falsework.runtime.invocation.section import Standing, section_key
 from falsework.runtime.invocation.standing import standing as standing_closing
+from falsework.runtime.trail import Unavailable
 
 
 def refuse(
@@ -52,7 +53,10 @@ def _refuse(parties: Parties, kind: Kind, act_key: str, write: Write, code: str)
     delta = parties.indexes.refresh()
     if not isinstance(delta, list):
         return RecordingFailure(Position.REFUSAL, delta.detail, code)
-    closing = standing_closing(parties.indexes.of(write.invocation_id).closings)
+    account = parties.indexes.of((kind.name, act_key), write.invocation_id)
+    if isinstance(account, Unavailable):
+        return RecordingFailure(Position.REFUSAL, account.detail, code)
+    closing = standing_closing(account.closings)
     if closing is not None:
         return AlreadyAccounted(closing.event_id)
     found = append(parties, write)

@@ -114,7 +114,10 @@ def _under_the_section(
     intent = _intent(parties, kind, act_key, invocation_id, intent_event_id)
     if not isinstance(intent, Intent):
         return intent
-    closings = parties.indexes.of(invocation_id).closings
+    account = parties.indexes.in_the_journal((kind.name, act_key), invocation_id)
+    if isinstance(account, trail.Unavailable):
+        return RecordingFailure(Position.RESOLUTION, account.detail)
+    closings = account.closings
     refusal = _accounted(closings, disposition) or _refused(parties, kind, intent, closings, disposition, now)
     if refusal is not None:
         return refusal

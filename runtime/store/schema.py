@@ -26,7 +26,15 @@ def unchanged(*columns: str) -> str:
     return " AND ".join(f"NEW.{column} IS NOT DISTINCT FROM OLD.{column}" for column in columns)
 
 
-Statement = str | Guard
+@dataclass(frozen=True, slots=True)
+class FieldOfAct:
+    """A column that the database itself keeps, of what a payload says of an act: it can say nothing else."""
+
+    column: str
+    field: str
+
+
+Statement = str | Guard | FieldOfAct
 
 # In the statements {number} is a whole number of 64 bits, {octets} a row of bytes, {counted} a number that
 # the database gives, and {strict} what makes a column hold nothing but its own type.
@@ -111,7 +119,39 @@ TRAIL: tuple[Statement, ...] = (
     ) {strict}""",
 )
 
-STEPS: tuple[tuple[Statement, ...], ...] = (LEASES, TRAIL)
+INVOCATIONS: tuple[Statement, ...] = (
+    # A record of an act is found by `kind:act key`, where its payload's kind is its action ref's; the
+    # database makes both columns of the payload, and destroys them with it.
+    FieldOfAct("act", "act_key"),
+    FieldOfAct("invocation_id", "invocation_id"),
+    "CREATE INDEX journal_by_act ON journal (act, invocation_id, action_ref) WHERE act IS NOT NULL",
+    # What follows stood in some stores before it was a step, made at its first use.
+    """CREATE TABLE IF NOT EXISTS binding (
+        instance TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        PRIMARY KEY (instance, kind)
+    ) {strict}""",
+    """CREATE TABLE IF NOT EXISTS finding (
+        id TEXT NOT NULL PRIMARY KEY,
+        finding TEXT NOT NULL,
+        kind TEXT,
+        act_key TEXT,
+        invocation_id TEXT,
+        detail TEXT NOT NULL,
+        run_id TEXT NOT NULL,
+        first_seen {number} NOT NULL,
+        last_seen {number},
+        closed_at {number}
+    ) {strict}""",
+    # When a run last had the register: an outage that no process lived through is told from it.
+    """CREATE TABLE heartbeat (
+        instance TEXT NOT NULL PRIMARY KEY,
+        run_id TEXT NOT NULL,
+        beaten_at {number} NOT NULL
+    ) {strict}""",
+)
+
+STEPS: tuple[tuple[Statement, ...], ...] = (LEASES, TRAIL, INVOCATIONS)
 """Step n makes version n + 1 of version n; a step that was released is never edited, only followed."""
 
 VERSION = len(STEPS)
@@ -121,11 +161,17 @@ VERSION = len(STEPS)
 def sqlite_statements(version: int) -> list[str]:
     """What makes the newest tables out of an SQLite file of this version."""
     words = {"number": "INTEGER", "octets": "BLOB", "counted": "INTEGER PRIMARY KEY", "strict": "STRICT"}
-    return [
-        _sqlite_guard(statement) if isinstance(statement, Guard) else statement.format_map(words)
-        for step in STEPS[version:]
-        for statement in step
-    ]
+    statements: list[str] = []
+    for step in STEPS[version:]:
+        for statement in step:
+            match statement:
+                case Guard():
+                    statements.append(_sqlite_guard(statement))
+                case FieldOfAct():
+                    statements.append(_sqlite_field(statement))
+                case str():
+                    statements.append(statement.format_map(words))
+    return statements
 
 
 def postgres_statements(version: int) -> list[str]:
@@ -139,11 +185,62 @@ def postgres_statements(version: int) -> list[str]:
     statements: list[str] = []
     for step in STEPS[version:]:
         for statement in step:
-            if isinstance(statement, Guard):
-                statements += _postgres_guard(statement)
-            else:
-                statements.append(statement.format_map(words))
+            match statement:
+                case Guard():
+                    statements += _postgres_guard(statement)
+                case FieldOfAct():
+                    statements += _postgres_field(statement)
+                case str():
+                    statements.append(statement.format_map(words))
     return statements
+
+
+def _sqlite_field(field: FieldOfAct) -> str:
+    """The column as one that is reckoned when it is read, and kept in the index alone."""
+    text = "CAST(payload AS TEXT)"
+    kind = "substr(action_ref, 1, instr(action_ref, '.') - 1)"
+    said = f"{text} ->> '$.{field.field}'"
+    value = f"{kind} || ':' || ({said})" if field.field == "act_key" else said
+    texts = " AND ".join(f"json_type({text}, '$.{name}') = 'text'" for name in ("act_key", "invocation_id"))
+    ours = f"{texts} AND {text} ->> '$.kind' = {kind}"
+    return (
+        f"ALTER TABLE journal ADD COLUMN {field.column} TEXT GENERATED ALWAYS AS "
+        f"(CASE WHEN json_valid({text}) THEN CASE WHEN {ours} THEN {value} END END) VIRTUAL"
+    )
+
+
+def _postgres_field(field: FieldOfAct) -> list[str]:
+    """The column as one that is stored with its row, by a function of its own that no payload can stop.
+
+    The server reads no text in which the character of code 0 is written out, wherever it stands: such a
+    payload is read with another character in its place.
+    """
+    name = f"journal_{field.column}"
+    value = "kind || ':' || (said ->> 'act_key')" if field.field == "act_key" else "said ->> 'invocation_id'"
+    texts = " AND ".join(f"json_typeof(said -> '{each}') = 'string'" for each in ("act_key", "invocation_id"))
+    zero = r"'(?<!\\)((?:\\\\)*)\\u0000', '\1\\u0001', 'g'"
+    body = f"""
+        DECLARE
+            said json;
+            kind text := split_part(action_ref, '.', 1);
+        BEGIN
+            IF payload IS NULL THEN RETURN NULL; END IF;
+            BEGIN
+                said := convert_from(payload, 'UTF8')::json;
+                PERFORM said ->> 'act_key';
+            EXCEPTION WHEN untranslatable_character THEN
+                said := regexp_replace(convert_from(payload, 'UTF8'), {zero})::json;
+            END;
+            IF {texts} AND said ->> 'kind' = kind THEN RETURN {value}; END IF;
+            RETURN NULL;
+        EXCEPTION WHEN data_exception THEN RETURN NULL;
+        END"""
+    made = f"CREATE FUNCTION {name}(payload bytea, action_ref text) RETURNS text LANGUAGE plpgsql IMMUTABLE"
+    kept = f"GENERATED ALWAYS AS ({name}(payload, action_ref)) STORED"
+    return [
+        f"{made} AS $field${body} $field$",
+        f"ALTER TABLE journal ADD COLUMN {field.column} TEXT {kept}",
+    ]
 
 
 def _sqlite_guard(guard: Guard) -> str:

@@ -271,7 +271,9 @@ class OrphanPassedOverInSilence(OpeningSubject):
 def _landed_for_good(right: Right) -> Right:
     def in_the_way(parties: Parties, kind: Kind, act_key: str, standing: Standing) -> object:
         found = right(parties, kind, act_key, standing)
-        closings = parties.indexes.act_closings((kind.name, act_key))
+        known = parties.indexes.of_act((kind.name, act_key))
+        each = known.values() if isinstance(known, dict) else ()
+        closings = [closing for invocation in each for closing in invocation.closings]
         outcomes = [closing for closing in closings if closing.sort is Sort.OUTCOME]
         return ActLanded(outcomes[0].event_id) if found is None and outcomes else found
 
