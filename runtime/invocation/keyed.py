@@ -170,10 +170,9 @@ class Keyed:
         refs = sorted(ref for kind in self.kinds.values() for ref in kind.closing_refs)
         begins = [f"{name}." for name in sorted(self.kinds)]
         listed = f"action_ref IN ({', '.join('?' for _ in refs)})"
-        bound = " OR ".join("substr(action_ref, 1, ?) = ?" for _ in begins)
+        bound = " OR ".join(f"substr(action_ref, 1, {len(begin)}) = ?" for begin in begins)
         other = f"NOT {INTENT} AND NOT {PLAN} AND substr(action_ref, length(action_ref)) <> '.'"
-        values = [*refs, *(value for begin in begins for value in (len(begin), begin))]
-        return f"({listed} OR (NOT ({bound}) AND {other}))", tuple(values)
+        return f"({listed} OR (NOT ({bound}) AND {other}))", (*refs, *begins)
 
 
 def _one(condition: str) -> str:
