@@ -21,6 +21,8 @@ class Invocation(Journal):
 
     RETRIES: ClassVar[int] = 1  # of Close; -1 is no limit
     CLOSE_RE_READS: ClassVar[bool] = True
+    GIVES_UP: ClassVar[bool] = True  # whether Close may leave to the sweep what it could still try again
+    ASKS_AGAIN: ClassVar[bool] = False  # behind each read and before a probe too, and once the intent landed
 
     retries: Annotated[int, Upto("max(RETRIES, 1)")] = 0
 
@@ -56,12 +58,15 @@ class Invocation(Journal):
         self.at[Who.INVOCATION] = At.TAKEN
         return Answer.PROCEED
 
-    @action(source=("open step 3.1", "open step 3.3", "open step 3.13"))
+    @action(source=("open step 3.1", "open step 3.3", "open step 3.12", "open step 3.13"))
     def open_reads(self, readable: bool) -> Answer:
         require(self.at[Who.INVOCATION] is At.TAKEN)
         if not readable:
             self.ends()
             return Answer.JOURNAL_UNAVAILABLE
+        if self.ASKS_AGAIN and self.remaining(Who.INVOCATION) == 0:
+            self.ends()
+            return Answer.SECTION_UNAVAILABLE
         self.at[Who.INVOCATION] = At.READ
         return Answer.PROCEED
 
@@ -86,6 +91,9 @@ class Invocation(Journal):
         if self.reply[Who.INVOCATION] is Reply.NOT_LANDED:
             self.ends()
             return Answer.RECORDING_FAILURE_INTENT
+        if self.ASKS_AGAIN and self.remaining(Who.INVOCATION) == 0:
+            self.ends()
+            return Answer.RECORDING_FAILURE_OUTCOME
         self.reply[Who.INVOCATION] = None
         self.at[Who.INVOCATION] = At.OPEN
         return Answer.OPENED
@@ -154,6 +162,10 @@ class Invocation(Journal):
             answer = self.adopts()
             self.ends()
             return answer
+        if self.ASKS_AGAIN and not self.may_write(Who.INVOCATION):
+            answer = self.failure()
+            self.ends()
+            return answer
         self.at[Who.INVOCATION] = At.CONFIRMED
         return Answer.PROCEED
 
@@ -180,7 +192,7 @@ class Invocation(Journal):
             closed = self.decided[Who.INVOCATION] is Kind.OUTCOME
             self.ends()
             return Answer.LANDED_BY_INVOCATION if closed else Answer.REFUSED
-        require(not again or self.may_retry())
+        require(self.may_retry() if again else self.GIVES_UP or not self.may_retry())
         if not again:
             answer = self.failure()
             self.ends()

@@ -182,25 +182,25 @@ class Properties(Bookkeeping):
             for who, at in self.at.items()
         )
 
-    def is_gated(self, who: Who, answer: Answer, before: Self) -> bool:
+    def is_gated(self, answer: Answer, remaining: int) -> bool:
         """Who has time for a write passes, and nobody else does."""
-        return not self.GATE or (answer is Answer.PROCEED) == (before.remaining(who) >= self.WRITE_BOUND)
+        return not self.GATE or (answer is Answer.PROCEED) == (remaining >= self.WRITE_BOUND)
 
     @invariant(on=World.open_gates, source=("open step 4.1", "journal write bound 1"))
     def open_passes_its_gate_in_time(self, before: Self, answer: Answer) -> bool:
-        return self.is_gated(Who.INVOCATION, answer, before)
+        return self.is_gated(answer, before.remaining(Who.INVOCATION))
 
     @invariant(on=World.close_gates, source=("retry terminus 2", "close step 1.2a", "close step 3.5"))
     def close_passes_its_gate_in_time(self, before: Self, answer: Answer) -> bool:
-        return self.is_gated(Who.INVOCATION, answer, before)
+        return self.is_gated(answer, before.remaining(Who.INVOCATION))
 
     @invariant(on=World.run_gates, source="reconcile step 2.7")
     def a_run_passes_its_gate_in_time(self, before: Self, run: Who, answer: Answer) -> bool:
-        return self.SWEEP_READS_LATE or self.is_gated(run, answer, before)
+        return self.SWEEP_READS_LATE or self.is_gated(answer, before.remaining(run))
 
     @invariant(on=World.resolve_gates, source="resolve 7")
     def an_operator_passes_its_gate_in_time(self, before: Self, answer: Answer) -> bool:
-        return self.is_gated(Who.OPERATOR, answer, before)
+        return self.is_gated(answer, before.remaining(Who.OPERATOR))
 
     # A second Open.
 

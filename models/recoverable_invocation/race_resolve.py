@@ -69,10 +69,10 @@ class Resolve(Sweep):
             return Answer.NOT_KNOWN
         if self.sees(Kind.OUTCOME) or self.sees(Kind.REFUSED):
             return Answer.ALREADY_ACCOUNTED
-        if self.may_be_too_young() and not self.judged_aged():
-            return Answer.TOO_YOUNG
         if self.decided[Who.OPERATOR] is not Kind.OUTCOME and self.an_abandonment_stands():
             return Answer.ALREADY_ABANDONED
+        if self.may_be_too_young() and not self.judged_aged():
+            return Answer.TOO_YOUNG
         return Answer.PROCEED
 
     def may_be_too_young(self) -> bool:

@@ -10,6 +10,7 @@ from falsework.models.recoverable_invocation.vocabulary import Answer, At, Kind,
 class Sweep(Invocation):
     """A run takes the section of an intent that it calls aged, and closes what it reads in the store."""
 
+    FIRST_RUN: ClassVar[bool] = True
     SECOND_RUN: ClassVar[bool] = False
     LOWER_EDGE: ClassVar[bool] = True
     RE_READ: ClassVar[bool] = True
@@ -20,7 +21,8 @@ class Sweep(Invocation):
     late: Map[Who, bool] = Map(False)  # past the abandon edge, or for an operator aged, by its one reading
 
     def is_run(self, who: Who) -> bool:
-        return who is Who.FIRST_RUN or (self.SECOND_RUN and who is Who.SECOND_RUN)
+        first = self.FIRST_RUN and who is Who.FIRST_RUN
+        return first or (self.SECOND_RUN and who is Who.SECOND_RUN)
 
     def goes_home(self, who: Who) -> None:
         """The process has given the section back and has forgotten everything."""
@@ -40,6 +42,10 @@ class Sweep(Invocation):
         self.late[who] = False
         self.lapsed[who] = 0
 
+    def counts_as(self, part: Answer) -> Answer:
+        """Without an identity to write under, whatever a run examines is reported, and an operator's."""
+        return part if self.SERVICE_IDENTITY else Answer.REPORTED
+
     def examines(self, who: Who) -> bool:
         return not self.LOWER_EDGE or self.is_past(self.examine_edge(), who)
 
@@ -56,7 +62,7 @@ class Sweep(Invocation):
         require(self.is_run(run) and self.at[run] is At.CALLED)
         if not self.free():
             self.goes_home(run)
-            return Answer.SKIPPED
+            return self.counts_as(Answer.SKIPPED)
         self.enter(run, self.SWEEP_LEASE)
         self.at[run] = At.TAKEN
         return Answer.PROCEED
@@ -66,7 +72,7 @@ class Sweep(Invocation):
         require(self.is_run(run) and self.at[run] is At.TAKEN)
         if self.RE_READ and self.sees_a_closing():
             self.goes_home(run)
-            return Answer.CLOSED_ALREADY
+            return self.counts_as(Answer.CLOSED_ALREADY)
         self.at[run] = At.READ
         return Answer.PROCEED
 
@@ -105,6 +111,9 @@ class Sweep(Invocation):
         if not self.SERVICE_IDENTITY:
             self.goes_home(run)
             return Answer.REPORTED
+        if self.ASKS_AGAIN and not self.may_write(run):
+            self.goes_home(run)
+            return Answer.SKIPPED
         found = self.finding(run, probe)
         if found is None:
             self.goes_home(run)

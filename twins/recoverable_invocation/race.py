@@ -1,12 +1,12 @@
 """The nine ways to lose the race that the text names, each rejected for its own reason."""
 
 from falsework.language import twin
-from falsework.models.recoverable_invocation import race_limits, race_sentences
+from falsework.models.recoverable_invocation import race_driven, race_limits, race_sentences
 from falsework.models.recoverable_invocation.race import FencelessStore, OneCall, Race, ReportOnly, Unattended
 from falsework.models.recoverable_invocation.vocabulary import Who
 from falsework.twins.recoverable_invocation import race_rules, race_steps
 
-__all__ = ["race_limits", "race_rules", "race_sentences", "race_steps"]
+__all__ = ["race_driven", "race_limits", "race_rules", "race_sentences", "race_steps"]
 
 
 @twin(

@@ -1,0 +1,59 @@
+"""The race as the runtime is built, and small enough to be driven: each step is a call of a real store.
+
+The journal reads the host's own clock and looks at the lease itself, so its fence needs no margin there; a
+writer asks what remains of its lease more often than it must; and Close tries again as long as it may.
+"""
+
+from falsework.language import configuration
+from falsework.models.recoverable_invocation.race import ONE_CALL, UNATTENDED, UNTROUBLED, Race, Unattended
+
+UNSWEPT: dict[object, int | None] = {
+    Race.a_run_waits_for_a_dead_holder: None,
+    Race.the_sweep_records_an_outcome: None,
+    Race.the_sweep_abandons: None,
+}
+"""What does not happen where no sweep runs."""
+
+
+@configuration(breaks=UNATTENDED)
+class AsBuilt(Unattended):
+    """The invocation and one run of the sweep, with whatever may happen to them."""
+
+    JOURNAL_LAG = 0
+    LEASE_MARGIN = False
+    ASKS_AGAIN = True
+    GIVES_UP = False
+    ESCALATES_THE_YOUNG = False
+
+
+@configuration(breaks=UNATTENDED | UNTROUBLED)
+class Driven(AsBuilt):
+    """Nobody dies, nothing is tried again, and the store can always tell."""
+
+    DEATHS = 0
+    RETRIES = 0
+    UNDECIDABLE = False
+
+
+@configuration(breaks=UNATTENDED | {Race.a_retry_lands: None})
+class DrivenDeaths(Driven):
+    """One of them dies, anywhere."""
+
+    DEATHS = 1
+
+
+@configuration(breaks=UNATTENDED | UNSWEPT)
+class DrivenInvocation(AsBuilt):
+    """The invocation alone: it dies anywhere, and tries again."""
+
+    FIRST_RUN = False
+
+
+@configuration(
+    breaks=ONE_CALL | UNSWEPT | {Race.an_operator_corrects_an_escalation: None},
+)
+class DrivenOperator(Driven):
+    """An operator, and no sweep."""
+
+    FIRST_RUN = False
+    OPERATOR_CALLS = 1
