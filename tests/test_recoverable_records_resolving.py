@@ -40,7 +40,7 @@ def text_answer(
         Answer.PURGED: intent is Intent.PURGED,  # resolve 12
         Answer.ALREADY_ACCOUNTED: stands in (Kind.OUTCOME, Kind.REFUSED),  # resolve 9
         Answer.ALREADY_ABANDONED: stands is Kind.ABANDONED and disposition is not Kind.OUTCOME,  # resolve 17
-        Answer.TOO_YOUNG: abandons and not aged,  # resolve 18
+        Answer.TOO_YOUNG: (abandons or escalates) and not aged,  # resolve 18, and the choice in docs/holes.md
     }
     for answer, holds in rungs.items():
         if holds:

@@ -46,7 +46,9 @@ def part(subject: str, model: str, store: str) -> NamedSubject:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("store", STORES)
-@pytest.mark.parametrize("subject, model", [("records_opening", "ServedFenced")])
+@pytest.mark.parametrize(
+    "subject, model", [("records_opening", "ServedFenced"), ("records_resolving", "EveryTrouble")]
+)
 def test_the_runtime_does_what_the_slice_says(subject: str, model: str, store: str) -> None:
     named = part(subject, model, store)
     done = drive(named.made(), driven_definition(named), name=named.name)

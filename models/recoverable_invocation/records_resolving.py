@@ -5,12 +5,13 @@ the credential's, and clocks: an intent is young or aged, and the section is fre
 """
 
 from enum import Enum
-from typing import Self
+from typing import ClassVar, Self
 
 from falsework.language import (
     Model,
     Record,
     action,
+    configuration,
     fault,
     implies,
     initial,
@@ -46,6 +47,8 @@ class Closing(Record):
 
 class Resolving(Model):
     """A call is judged by its form, the section, the journal, the intent, what stands, and its age."""
+
+    ESCALATES_THE_YOUNG: ClassVar[bool] = False  # whether too-young is said of abandonments alone
 
     fenced: bool = False  # the kind declares a commit fence
     intent: Intent = Intent.NONE
@@ -86,8 +89,10 @@ class Resolving(Model):
         return Answer.ALREADY_ABANDONED if again else None
 
     def of_its_age(self, disposition: Kind) -> Answer | None:
-        young = disposition is Kind.ABANDONED and not self.aged
-        return Answer.TOO_YOUNG if young else None
+        waits = disposition is Kind.ABANDONED or (
+            disposition is Kind.ESCALATED and not self.ESCALATES_THE_YOUNG
+        )
+        return Answer.TOO_YOUNG if waits and not self.aged else None
 
     def of_the_write(self, trouble: Trouble) -> Answer:
         if trouble is Trouble.TOO_LITTLE_LEFT:
@@ -200,7 +205,7 @@ class Resolving(Model):
             self.closing = Closing(kind=Kind.OUTCOME, by=Actor.SERVICE, recovery=True, acting=Actor.CALLER)
         else:
             kind = Kind.ABANDONED if self.fenced else Kind.ESCALATED
-            self.closing = Closing(kind=kind, by=Actor.SERVICE)
+            self.closing = Closing(kind=kind, by=Actor.SERVICE, recovery=True, acting=Actor.CALLER)
 
     @fault(source="resolve 5")
     def take(self) -> None:
@@ -301,7 +306,7 @@ class Resolving(Model):
         self, before: Self, disposition: Kind, answer: Answer
     ) -> bool:
         """With a commit fence and without: too-young is all that the guard says."""
-        return implies(answer is Answer.TOO_YOUNG, disposition is Kind.ABANDONED and not before.aged)
+        return implies(answer is Answer.TOO_YOUNG, disposition is not Kind.OUTCOME and not before.aged)
 
     @invariant(on=resolve, source=("resolve 2", "resolve 3", "resolve 7"))
     def the_write_has_its_own_answers(self, trouble: Trouble, answer: Answer) -> bool:
@@ -382,3 +387,10 @@ class Resolving(Model):
     @reachable
     def an_open_intent_is_destroyed(self) -> bool:
         return self.intent is Intent.PURGED and self.closing is None
+
+
+@configuration(holds=True)
+class EscalatesAsWritten(Resolving):
+    """The guard looks at abandonments alone; what that lets in is seen where an act is begun again."""
+
+    ESCALATES_THE_YOUNG = True

@@ -58,7 +58,7 @@ class CredentialCheckedAfterwards(Resolving):
 
 @twin(
     breaks={
-        Resolving.what_an_operator_writes_says_so: 3,
+        Resolving.what_an_operator_writes_says_so: 4,
         Resolving.an_operator_corrects_a_sweeps_abandonment: None,
     }
 )

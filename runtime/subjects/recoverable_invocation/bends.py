@@ -6,24 +6,27 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+Right = Callable[..., Any]
+"""The joint as it is."""
+
 
 @dataclass(frozen=True)
 class Bend:
     """In that module, or class of it, what has the name is what `made` makes of the right one."""
 
-    place: str  # "module" or "module:Class", below falsework.runtime.invocation
+    place: str  # "module" or "module:Class", below falsework.runtime
     name: str
-    made: Callable[[Callable[..., Any]], Callable[..., Any]]
+    made: Callable[[Right], Right]
 
     @property
     def owner(self) -> Any:
         """Whose attribute it is."""
         module, _, cls = self.place.partition(":")
-        found = importlib.import_module(f"falsework.runtime.invocation.{module}")
+        found = importlib.import_module(f"falsework.runtime.{module}")
         return getattr(found, cls) if cls else found
 
 
-def always(value: object) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def always(value: object) -> Callable[[Right], Right]:
     """Whatever the right function would say, this is what the bent one says."""
     return lambda _: lambda *_, **__: value
 

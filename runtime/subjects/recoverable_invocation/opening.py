@@ -31,6 +31,7 @@ from falsework.runtime.subjects.recoverable_invocation.world import (
     CALLER,
     FIGURES,
     JOURNAL_FENCE,
+    KEY,
     KIND,
     LEDGER,
     OPERATOR,
@@ -38,12 +39,10 @@ from falsework.runtime.subjects.recoverable_invocation.world import (
     REFUSED_CODE,
     SECOND,
     SERVICE,
-    START,
     World,
     deployment,
 )
 
-KEY = "act"
 CLOSINGS = {
     "disclosed": "OUTCOME",
     "refused": "REFUSED",
@@ -242,11 +241,7 @@ class OpeningSubject(World):
         self.trail.caps = self.audit.caps
         self.trail.down = self.leases.patience.another_is_first = False
         self.trail.during_reads.clear()
-        row = self.sections.row(self.key_of(KEY))
-        ended = row is not None and row[1] <= self.clock.now()
-        self.clock.instant = START
-        if ended:
-            self.sections.ends(self.key_of(KEY))
+        self.stands_again(KEY)
 
     def answered(self, caller: Caller) -> Mapping[str, object]:
         """The answer of Open by the model's names; an intent on its way is issued."""

@@ -32,6 +32,8 @@ class Place:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._schema = ""
         self.surface = surface
+        self._changed = True  # since the journal was read last
+        self._records: tuple[trail.Record, ...] = ()
         self.store = self._opened(clock)
         self._founded = 0
 
@@ -39,11 +41,17 @@ class Place:
         """A new store, whose clock stands where the world puts it."""
         if self.surface == SQLITE:
             self._folder = tempfile.TemporaryDirectory(prefix="falsework-driven-", dir=in_memory())
-            return SqliteStore(Path(self._folder.name) / "journal.db", clock=clock)
+            path = Path(self._folder.name) / "journal.db"
+            return SqliteStore(path, clock=clock, failpoint=self._passed)
         from falsework.runtime.store.postgres import PostgresStore  # psycopg is an extra
 
         self._schema = f"driven_{secrets.token_hex(8)}"
-        return PostgresStore(os.environ[SERVER], schema=self._schema, clock=clock)
+        server = os.environ[SERVER]
+        return PostgresStore(server, schema=self._schema, clock=clock, failpoint=self._passed)
+
+    def _passed(self, boundary: str) -> None:
+        """Whatever has been made durable may be another record, or another stamp of one."""
+        self._changed = self._changed or boundary.endswith(".durable")
 
     def found(self, actors: Sequence[str], kinds: Sequence[str], period: int) -> None:
         """The journal has its actors and a retention for every kind, and its guards are lifted."""
@@ -69,10 +77,12 @@ class Place:
                 transaction.execute(f"DELETE FROM {table}")  # noqa: S608  the names are ours
 
     def records(self, audit: AuditTrail) -> tuple[trail.Record, ...]:
-        """Every record of the walk."""
-        page = audit.read_range(self._founded)
-        assert isinstance(page, trail.Page) and page.complete, page  # noqa: PT018  one claim
-        return page.records
+        """Every record of the walk; read again where a transaction has ended since."""
+        if self._changed:
+            page = audit.read_range(self._founded)
+            assert isinstance(page, trail.Page) and page.complete, page  # noqa: PT018  one claim
+            self._records, self._changed = page.records, False
+        return self._records
 
     def close(self) -> None:
         """Nothing is left of the store."""

@@ -30,10 +30,11 @@ from falsework.runtime.subjects.recoverable_invocation.bends import Bend, bent
 from falsework.runtime.subjects.recoverable_invocation.place import SQLITE, Place, credential_of, restamp
 from falsework.runtime.subjects.recoverable_invocation.substrate import HandedLeases, HandedTrail
 from falsework.runtime.trail.journal import AuditTrail
+from falsework.runtime.trail.steward import Steward
 
 SECOND = 1_000_000
 START = 1_000_000_000 * SECOND
-KIND = "ledger"
+KIND, KEY = "ledger", "act"
 CALLER, SERVICE, OPERATOR = "dana", "ledger-reconciler", "olga"
 ACTORS = (CALLER, SERVICE, OPERATOR)
 OUTCOME = f"{KIND}.disclosed"
@@ -143,6 +144,7 @@ class World:
         self.place.begin()
         self.clock.instant = START
         self.audit = AuditTrail(self.store)
+        self.steward = Steward(self.audit, "admin", credential_of("admin"))
         self.trail.inner, self.trail.down = self.audit, False
         self.trail.next_writes.clear()
         self.trail.during_reads.clear()
@@ -184,6 +186,17 @@ class World:
         restamp(self.store, event_id, self.clock.now() - span)
         self.starts_again()
 
+    def stands_again(self, *keys: str) -> None:
+        """Time stands where it stood; a lease that had ended by the end of the call has ended."""
+        later = self.clock.instant
+        if later == START:
+            return
+        rows = {key: self.sections.row(self.key_of(key)) for key in keys}
+        self.clock.instant = START
+        for key, row in rows.items():
+            if row is not None and row[1] <= later:
+                self.sections.ends(self.key_of(key))
+
     def passes(self, span: int) -> None:
         """So much time has passed: no more than a lease, or what is young would have aged."""
         self.clock.instant += span
@@ -192,6 +205,11 @@ class World:
     def examined_at(self) -> int:
         """The age from which a sweep examines an intent of the ledger."""
         return LEDGER.completion_bound + FIGURES.clock_offset_allowance
+
+    @property
+    def abandoned_at(self) -> int:
+        """The age from which a fenced store that holds nothing never will."""
+        return self.examined_at + FIGURES.clock_offset_allowance
 
     def probe(self, act_key: str, payload: trail.Data) -> ProbeAnswer:
         """What the constituent's store says of the intent."""

@@ -28,12 +28,11 @@ from falsework.runtime.invocation.records import Sort, identified
 from falsework.runtime.invocation.section import ActSection, Standing, section_key
 from falsework.runtime.invocation.sizing import Sizing
 from falsework.runtime.invocation.terms import in_flight
-from falsework.runtime.subjects.recoverable_invocation.bends import Bend, always
+from falsework.runtime.subjects.recoverable_invocation.bends import Bend, Right, always
 from falsework.runtime.subjects.recoverable_invocation.opening import OpeningSubject
 from falsework.runtime.subjects.recoverable_invocation.world import LEDGER
 from falsework.runtime.trail import Json, Unavailable
 
-Right = Callable[..., Any]
 HERE = "falsework.twins.runtime.recoverable_invocation.opening"
 
 
@@ -97,7 +96,7 @@ class OutcomeSizedAlone(OpeningSubject):
     """The outcome fits, and the escalation that may have to stand for it was not measured."""
 
     model = f"{HERE}:EveryCall"
-    bends = (Bend("sizing:Sizing", "_closings", _the_outcome_alone),)
+    bends = (Bend("invocation.sizing:Sizing", "_closings", _the_outcome_alone),)
 
 
 def _anybody_opens(right: Right) -> Right:
@@ -113,7 +112,7 @@ class ServiceThatOpens(OpeningSubject):
     """The service identity is an actor like any other."""
 
     model = f"{HERE}:EveryCall"
-    bends = (Bend("sizing:Sizing", "refusal", _anybody_opens),)
+    bends = (Bend("invocation.sizing:Sizing", "refusal", _anybody_opens),)
 
 
 # Its section is another's by the second call: the intent that should be dead lands with it, the other's next.
@@ -122,7 +121,7 @@ class IntentBesideTheFence(OpeningSubject):
     """The fence is declared, and no write carries it, so that a dead Open's intent lands late."""
 
     model = f"{HERE}:ServedFenced"
-    bends = (Bend("journal", "_fence", always(None)),)
+    bends = (Bend("invocation.journal", "_fence", always(None)),)
 
 
 def _closed_is_free(right: Right) -> Right:
@@ -138,7 +137,7 @@ class EscalationFreesTheKey(OpeningSubject):
     """An escalated act is closed, so it may be done, and it had been done."""
 
     model = f"{HERE}:ServedOnce"
-    bends = (Bend("open", "_once_only", _closed_is_free),)
+    bends = (Bend("invocation.open", "_once_only", _closed_is_free),)
 
 
 def _above_the_mark(right: Right) -> Right:
@@ -154,7 +153,7 @@ class OutcomeBelowTheMark(OpeningSubject):
     """The outcome is looked for in the delta, which begins above it."""
 
     model = f"{HERE}:ServedOnce"
-    bends = (Bend("open", "_once_only", _above_the_mark),)
+    bends = (Bend("invocation.open", "_once_only", _above_the_mark),)
 
 
 def _written_first(right: Right) -> Right:
@@ -190,7 +189,7 @@ class IntentBeforeTheSection(OpeningSubject):
     """The intent is written first, and the section could not be taken."""
 
     model = f"{HERE}:FencedEveryCall"
-    bends = (Bend("instance", "open_act", _written_first),)
+    bends = (Bend("invocation.instance", "open_act", _written_first),)
 
 
 def _the_newest(right: Right) -> Right:
@@ -206,7 +205,7 @@ class NewestIntentIsNamed(OpeningSubject):
     """The code names the last invocation of the act, whichever holds its key."""
 
     model = f"{HERE}:Served"
-    bends = (Bend("open", "_standing_in_the_way", _the_newest),)
+    bends = (Bend("invocation.open", "_standing_in_the_way", _the_newest),)
 
 
 def _the_aged_alone(right: Right) -> Right:
@@ -234,7 +233,7 @@ class KeyHeldByTheAged(OpeningSubject):
     """An intent counts once a sweep would examine it, and two live invocations share a key."""
 
     model = f"{HERE}:Served"
-    bends = (Bend("open", "_standing_in_the_way", _the_aged_alone),)
+    bends = (Bend("invocation.open", "_standing_in_the_way", _the_aged_alone),)
 
 
 def _as_without_an_identity(right: Right) -> Right:
@@ -249,7 +248,7 @@ class AgedIntentsHoldNothing(OpeningSubject):
     """Past its bound an invocation is dead, and who will account for it is another matter."""
 
     model = f"{HERE}:Served"
-    bends = (Bend("open", "_standing_in_the_way", _as_without_an_identity),)
+    bends = (Bend("invocation.open", "_standing_in_the_way", _as_without_an_identity),)
 
 
 @runtime_twin(breaks={Opening.without_one_an_aged_intent_holds_nothing: 4}, within=4)
@@ -257,7 +256,7 @@ class OrphanThatBlocksItsKey(OpeningSubject):
     """A report-only kind waits for a sweep that will never close anything."""
 
     model = f"{HERE}:Reported"
-    bends = (Bend("open", "in_flight", always(True)),)
+    bends = (Bend("invocation.open", "in_flight", always(True)),)
 
 
 @runtime_twin(breaks={Opening.an_intent_that_is_passed_over_is_surfaced: 4}, within=4)
@@ -265,7 +264,7 @@ class OrphanPassedOverInSilence(OpeningSubject):
     """Open goes past the old intent, and tells nobody."""
 
     model = f"{HERE}:Reported"
-    bends = (Bend("open", "_surface", always(None)),)
+    bends = (Bend("invocation.open", "_surface", always(None)),)
 
 
 def _landed_for_good(right: Right) -> Right:
@@ -291,7 +290,7 @@ class LandedWhateverTheKind(OpeningSubject):
     """An outcome is there, so the act is done, and a transfer can be made once."""
 
     model = f"{HERE}:Reported"
-    bends = (Bend("open", "_standing_in_the_way", _landed_for_good),)
+    bends = (Bend("invocation.open", "_standing_in_the_way", _landed_for_good),)
 
 
 def _an_outage_is_empty(right: Right) -> Right:
@@ -307,7 +306,7 @@ class FailedReadReadsEmpty(OpeningSubject):
     """The range read failed and returned no intent, so there is none."""
 
     model = f"{HERE}:EveryCall"
-    bends = (Bend("indexes:Indexes", "refresh", _an_outage_is_empty),)
+    bends = (Bend("invocation.indexes:Indexes", "refresh", _an_outage_is_empty),)
 
 
 def _duplicated(
@@ -342,7 +341,7 @@ class KeyWithoutItsBranch(OpeningSubject):
     """Two open intents are a duplicate, those that the rules tell a report-only kind to leave included."""
 
     model = f"{HERE}:Reported"
-    bends = (Bend("instance", "read_invocation", _duplicated(_each, everywhere=True)),)
+    bends = (Bend("invocation.instance", "read_invocation", _duplicated(_each, everywhere=True)),)
 
 
 @runtime_twin(breaks={Opening.two_open_intents_under_an_identity_are_reported: 6}, within=6)
@@ -350,7 +349,7 @@ class DuplicateOfTheYoungAlone(OpeningSubject):
     """A late intent has aged by the time it is read, and is counted as somebody's orphan."""
 
     model = f"{HERE}:Served"
-    bends = (Bend("instance", "read_invocation", _duplicated(_the_young, everywhere=False)),)
+    bends = (Bend("invocation.instance", "read_invocation", _duplicated(_the_young, everywhere=False)),)
 
 
 def _under_whatever_credential(right: Right) -> Right:
@@ -367,7 +366,7 @@ class SweepWithoutAnIdentity(OpeningSubject):
     """The run closes under whatever credential the process has."""
 
     model = f"{HERE}:Reported"
-    bends = (Bend("closing:Sweep", "closed", _under_whatever_credential),)
+    bends = (Bend("invocation.closing:Sweep", "closed", _under_whatever_credential),)
 
 
 def _blindly_again(right: Right) -> Right:
@@ -384,7 +383,7 @@ class IntentLandsAgain(OpeningSubject):
     """A blind retry of an intent that has landed appends it again."""
 
     model = f"{HERE}:Served"
-    bends = (Bend("open", "append", _blindly_again),)
+    bends = (Bend("invocation.open", "append", _blindly_again),)
 
 
 def _as_if_it_had(right: Right) -> Right:
@@ -401,7 +400,7 @@ class FailedOpenGoesOn(OpeningSubject):
     """The intent did not land, and the invocation goes on as if it had."""
 
     model = f"{HERE}:Served"
-    bends = (Bend("open", "append", _as_if_it_had),)
+    bends = (Bend("invocation.open", "append", _as_if_it_had),)
 
 
 def _abandoned_anyway(right: Right) -> Right:
@@ -413,7 +412,7 @@ class OperatorDoesNotProbe(OpeningSubject):
     """What stands open for long enough did not happen."""
 
     model = f"{HERE}:Served"
-    bends = (Bend("resolve", "_disposed", _abandoned_anyway),)
+    bends = (Bend("invocation.resolve", "_disposed", _abandoned_anyway),)
 
 
 class _Outage:
@@ -445,4 +444,7 @@ class SectionKeptThroughAnOutage(OpeningSubject):
     """The read fails, the call returns, and the key is held until its lease ends."""
 
     model = f"{HERE}:EveryCall"
-    bends = (Bend("open", "_standing_in_the_way", _noticed), Bend("section:ActSection", "release", _kept))
+    bends = (
+        Bend("invocation.open", "_standing_in_the_way", _noticed),
+        Bend("invocation.section:ActSection", "release", _kept),
+    )
