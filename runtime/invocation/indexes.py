@@ -268,9 +268,16 @@ class Indexes:
                 return Unavailable(f"the read took longer than its bound, {self.figures.read_bound}")
 
     def populate(self, found: Noted) -> None:
-        """What this process has just recorded is in the maps without being read back."""
+        """What this process has just recorded is in the maps without being read back.
+
+        In a journal that numbers in the order of sight, what follows the mark has nothing before it to wait for.
+        """
+        number = found.sequence_number
         with self._lock:
-            self.maps.note(found.sequence_number, found)
+            self.maps.note(number, found)
+            if self.in_order and number == self.maps.mark + 1:
+                self.maps.mark = number
+                self.maps.unsettled.discard(number)
 
     # Asking the maps, and the journal for what they do not hold.
 
