@@ -17,7 +17,8 @@ NO_POSTGRES = (
 )
 NO_SPIN = "spin or gcc is not on the PATH: on Debian, apt-get install spin gcc"
 NO_CLANG = "clang is not on the PATH: on Debian, apt-get install clang"
-NAMES = {"postgres": "PostgreSQL", "spin": "SPIN", "clang": "Clang"}
+NO_NODE = "node is not on the PATH: on Debian, apt-get install nodejs"
+NAMES = {"postgres": "PostgreSQL", "spin": "SPIN", "clang": "Clang", "node": "Node.js"}
 
 
 def in_ci() -> bool:
@@ -56,6 +57,8 @@ def missing(item: pytest.Item) -> Iterator[tuple[str, str]]:
         yield "spin", NO_SPIN
     if item.get_closest_marker("clang") and not shutil.which("clang"):
         yield "clang", NO_CLANG
+    if item.get_closest_marker("node") and not shutil.which("node"):
+        yield "node", NO_NODE
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -69,7 +72,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     updated = config.stash[UPDATED]
-    for marker, remedy in (("postgres", NO_POSTGRES), ("spin", NO_SPIN), ("clang", NO_CLANG)):
+    remedies = {"postgres": NO_POSTGRES, "spin": NO_SPIN, "clang": NO_CLANG, "node": NO_NODE}
+    for marker, remedy in remedies.items():
         if skipped := config.stash[SKIPPED].get(marker):
             terminalreporter.section(f"{NAMES[marker]} was NOT tested", red=True)
             terminalreporter.line(f"{len(skipped)} tests skipped. {remedy}")

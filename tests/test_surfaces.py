@@ -1,9 +1,11 @@
 """The kinds of subjects in the gate: records judged, surfaces side by side, and what cannot be asked here."""
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import psycopg
 import pytest
 
 import surfaces
@@ -12,11 +14,14 @@ from falsework import naming
 from falsework.conformance import finding
 from falsework.conformance.audited import audited
 from falsework.conformance.finding import NamedSubject
+from falsework.conformance.subject import subject_role_of
 from falsework.conformance.twins import judge_runtime_twin
 from falsework.definition import definition_of
 from falsework.gate import conform, gate
 from falsework.gate_answers import Asked
 from falsework.report_gate import gate_document, gate_text
+from falsework.runtime.subjects.lease import LeaseSubject
+from falsework.runtime.subjects.lease_postgres import LeaseOnPostgres
 from falsework.verdict import Verdict
 from surfaces import AuditedLatch, BackToTheFirst, ElsewhereLatch, Latch, told
 
@@ -176,3 +181,38 @@ def test_a_subject_that_cannot_be_loaded_leaves_the_rest_answered(monkeypatch: p
     assert report.answers[asked].problems[0].text == "no module no_such_module"
     assert [a.asked for a in report.answers.values() if not a.verdict.passes] == [asked]
     assert "die_hard" in gate_text(report).splitlines()[2]
+
+
+# --- both stores --------------------------------------------------------------------------------------------
+
+
+def test_what_is_driven_on_one_store_is_driven_on_the_other_with_the_same_twins() -> None:
+    """No skip list by store: what a server is needed for is a subject below one that needs none."""
+    subjects = {name: finding.find_subject(name) for name in finding.shipped_subjects()}
+    here = {s.cls: s for s in subjects.values() if s.kind == "driven" and not s.needs}
+    on_a_server = {s.cls.__mro__[1]: s for s in subjects.values() if s.kind == "driven" and s.needs}
+    assert here.keys() == on_a_server.keys()
+    for cls, subject in here.items():
+        other = on_a_server[cls]
+        assert (subject.surface, other.surface) == ("driven SQLite", "driven PostgreSQL")
+        assert other.needs == ("FALSEWORK_POSTGRES",)
+        twins, others = finding.wrong_subjects(subject), finding.wrong_subjects(other)
+        assert twins
+        assert [t.cls.__name__ for t in twins] == [t.cls.__name__ for t in others]
+        assert [subject_role_of(t.cls) for t in twins] == [subject_role_of(t.cls) for t in others]
+
+
+@pytest.mark.postgres
+def test_the_lease_on_a_server_answers_as_on_a_file_and_leaves_nothing_behind() -> None:
+    asked = [("ask", {"worker": 0}), ("mint", {"worker": 0}), ("ask", {"worker": 1}), ("die", {"worker": 0})]
+    asked += [("pass_time", {})] * 3 + [("admit", {}), ("poll", {"worker": 1})]
+    seen = []
+    on_a_server = LeaseOnPostgres()
+    for subject in (LeaseSubject(), on_a_server):
+        subject.begin({"WORKERS": 2, "LEASE": 3, "ALLOWANCE": 1, "LAG": 0})
+        seen.append([(subject.perform(*step), subject.observe()) for step in asked])
+        subject.close()
+    assert seen[0] == seen[1]
+    assert [answer for answer, _ in seen[0]][-2:] == ["LATE", "GRANTED"]
+    with psycopg.connect(os.environ["FALSEWORK_POSTGRES"]) as raw:
+        assert raw.execute("SELECT to_regnamespace(%s)", (on_a_server.schema,)).fetchone() == (None,)

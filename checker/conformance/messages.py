@@ -115,7 +115,7 @@ WHY = Field("why", "a text", "for people, with `refused`, `unknown` and `error`"
 
 def written(number: int, do: str, fields: Mapping[str, object]) -> str:
     """The message as its line, without the end of it."""
-    return json.dumps({"id": number, "do": do, **fields}, ensure_ascii=False, separators=(", ", ": "))
+    return _ENCODER.encode({"id": number, "do": do, **fields})
 
 
 def shortened(line: bytes | str) -> str:
@@ -150,7 +150,7 @@ def _other_id(found: object, number: int) -> str:
 def _object(line: bytes, place: str) -> dict[str, Any]:
     """The line's object; raises SubjectFault for anything else, a field that comes twice included."""
     try:
-        data: object = json.loads(line.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number)
+        data: object = _DECODER.decode(line.decode("utf-8"))
     except UnicodeDecodeError:
         raise SubjectFault(f"{place} is not UTF-8: {line[:SHOWN]!r}") from None
     except (ValueError, RecursionError) as problem:
@@ -173,6 +173,10 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_number(text: str) -> None:
     raise ValueError(f"{text} is no JSON number")
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number)
 
 
 def _fit(data: Mapping[str, Any], fields: Collection[Field], place: str, answer: str) -> None:

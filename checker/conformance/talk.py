@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-import selectors
+import select
 import shlex
 import signal
 import subprocess
@@ -52,6 +52,9 @@ class Talk:
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
         for end in (self._in, self._out):
             os.set_blocking(end, False)
+        self._readable, self._writable = select.poll(), select.poll()
+        self._readable.register(self._out, select.POLLIN)
+        self._writable.register(self._in, select.POLLOUT)
 
     @property
     def place(self) -> str:
@@ -68,9 +71,7 @@ class Talk:
         return answer
 
     def surplus(self) -> bytes | None:
-        """A whole line that nobody has asked for, if there is one already."""
-        with contextlib.suppress(BlockingIOError):
-            self._held += os.read(self._out, LONGEST)
+        """A whole line that nobody has asked for, if one has come with the last answer."""
         line, end, rest = self._held.partition(b"\n")
         if not end:
             return None
@@ -115,15 +116,15 @@ class Talk:
                 stream.close()
 
     def _write(self, data: bytes, deadline: float, about: str) -> None:
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._in, selectors.EVENT_WRITE)
-            while data:
-                if not selector.select(max(deadline - time.monotonic(), 0)):
-                    raise self.fault(f"the program has not read {about} within {self.seconds:g} s")
-                try:
-                    data = data[os.write(self._in, data) :]
-                except BrokenPipeError:
-                    raise self.fault(self._gone(about)) from None
+        while data:
+            try:
+                data = data[os.write(self._in, data) :]
+            except BlockingIOError:
+                if not self._writable.poll(_left(deadline)):
+                    text = f"the program has not read {about} within {self.seconds:g} s"
+                    raise self.fault(text) from None
+            except BrokenPipeError:
+                raise self.fault(self._gone(about)) from None
 
     def _line(self, deadline: float, about: str) -> bytes:
         while b"\n" not in self._held:
@@ -141,10 +142,8 @@ class Talk:
 
     def _read(self, deadline: float, what: str) -> bool:
         """Whether more was read; not so at the end of its output."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._out, selectors.EVENT_READ)
-            if not selector.select(max(deadline - time.monotonic(), 0)):
-                raise self.fault(self._late(what))
+        if not self._readable.poll(_left(deadline)):
+            raise self.fault(self._late(what))
         more = os.read(self._out, 65_536)
         self._held += more
         return bool(more)
@@ -183,6 +182,11 @@ class Talk:
         if self.record is not None:
             with self.record.open("a", encoding="utf-8") as file:
                 file.write(f"{sign} {line}\n")
+
+
+def _left(deadline: float) -> float:
+    """The milliseconds until then."""
+    return max(deadline - time.monotonic(), 0) * 1_000
 
 
 def _ended(code: int) -> str:

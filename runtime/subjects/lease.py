@@ -24,7 +24,7 @@ from falsework.runtime.lease import (
     Unavailable,
     Waiting,
 )
-from falsework.runtime.store import StoreUnknown
+from falsework.runtime.store import Store, StoreUnknown
 from falsework.runtime.store.sqlite import SqliteStore
 
 Answer = Granted | Reentered | Waiting | Unavailable | Released | NotHeld | Admitted | Late
@@ -88,8 +88,7 @@ class LeaseSubject:
     judge_class: ClassVar[type[Judge]] = Judge
 
     def __init__(self) -> None:
-        self.folder = tempfile.TemporaryDirectory(prefix="falsework-lease-", dir=in_memory())
-        self.store = SqliteStore(Path(self.folder.name) / "lease.db")
+        self.store = self.opened()
         self.host_clock, self.judge_clock = HandClock(1_000), HandClock(1_000)
         self.host = self.host_class(self.store, self.host_clock, NoWaiter())
         self.judge = self.judge_class(self.store, self.judge_clock)
@@ -104,6 +103,11 @@ class LeaseSubject:
             "die": self.die,
         }
         self.by_nobody: dict[str, Callable[[], object]] = {"admit": self.admit, "pass_time": self.pass_time}
+
+    def opened(self) -> Store:
+        """A new store, of this subject's own."""
+        self.folder = tempfile.TemporaryDirectory(prefix="falsework-lease-", dir=in_memory())
+        return SqliteStore(Path(self.folder.name) / "lease.db")
 
     # What a driver calls.
 
