@@ -2,6 +2,8 @@
 
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -216,3 +218,47 @@ def test_the_lease_on_a_server_answers_as_on_a_file_and_leaves_nothing_behind() 
     assert [answer for answer, _ in seen[0]][-2:] == ["LATE", "GRANTED"]
     with psycopg.connect(os.environ["FALSEWORK_POSTGRES"]) as raw:
         assert raw.execute("SELECT to_regnamespace(%s)", (on_a_server.schema,)).fetchone() == (None,)
+
+
+# --- without what they need ---------------------------------------------------------------------------------
+
+SAID_WITHOUT = """
+import sys
+sys.modules["{library}"] = None
+from falsework.cli import main
+from falsework.conformance.finding import find_subject, shipped_subjects
+"""
+
+
+def said_without(library: str, program: str) -> tuple[int, str]:
+    """The program where that library is not installed, and neither a server nor CI is named."""
+    script = SAID_WITHOUT.format(library=library) + program
+    environment = {key: value for key, value in os.environ.items() if key not in {"CI", "FALSEWORK_POSTGRES"}}
+    run = [sys.executable, "-c", script]
+    done = subprocess.run(run, env=environment, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_without_its_store_the_lease_is_an_error_and_the_rest_is_answered() -> None:
+    code, said = said_without("apsw", "sys.exit(main(['gate', 'lease']))")
+    assert code == 13
+    first = said.splitlines()[0]
+    assert "24 twins" in first  # as many as stand in twins/lease.py
+    assert "answered all · " in first
+    subjects = re.findall(r"^ERROR  subject (.*)$", said, re.MULTILINE)
+    assert "lease" in subjects
+    assert said.count("write: pip install 'falsework[runtime]'") == len(subjects)
+    assert re.search(r"^  invariants +20 of 20 +broken by a twin +each$", said, re.MULTILINE)
+    assert re.search(r"^a_death_frees_nothing +holds( +NOT CHECKED)+$", said, re.MULTILINE)
+
+
+def test_without_its_store_a_subject_that_is_asked_for_says_what_to_install() -> None:
+    code, said = said_without("apsw", "sys.exit(main(['conform', 'lease']))")
+    assert (code, "write: pip install 'falsework[runtime]'" in said) == (13, True)
+
+
+def test_a_subject_that_needs_a_server_can_be_left_out_where_its_library_is_missing() -> None:
+    program = "print(*[n for n in shipped_subjects() if 'FALSEWORK_POSTGRES' in find_subject(n).needs])"
+    code, said = said_without("psycopg", program)
+    assert (code, "lease.postgres" in said.split()) == (0, True), said

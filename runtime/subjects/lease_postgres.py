@@ -1,14 +1,13 @@
-"""The lease on a PostgreSQL server, as a driver meets it: the same world, the same host and judge."""
+"""The lease on a PostgreSQL server, as a driver meets it: the same world, the same host and judge.
+
+The driver's library is imported once there is a server to be asked, for without one it need not be installed.
+"""
 
 import os
 import secrets
 from typing import ClassVar
 
-import psycopg
-from psycopg import sql
-
 from falsework.runtime.store import Store
-from falsework.runtime.store.postgres import PostgresStore
 from falsework.runtime.subjects.lease import LeaseSubject
 
 SERVER = "FALSEWORK_POSTGRES"
@@ -23,11 +22,16 @@ class LeaseOnPostgres(LeaseSubject):
 
     def opened(self) -> Store:
         """A new store, in a schema that nobody else knows."""
+        from falsework.runtime.store.postgres import PostgresStore
+
         self.schema = f"driven_{secrets.token_hex(8)}"
         return PostgresStore(os.environ[SERVER], schema=self.schema)
 
     def close(self) -> None:
         """The store is closed and its schema is gone."""
+        import psycopg
+        from psycopg import sql
+
         self.store.close()
         with psycopg.connect(os.environ[SERVER], autocommit=True) as raw:
             raw.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(self.schema)))
