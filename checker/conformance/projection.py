@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any
 
 from falsework.definition import Definition, Variable
@@ -70,19 +71,25 @@ def read(domain: VariableDomain, value: Any) -> Any:
 
 
 def _map(keys: Iterable[Any], inner: VariableDomain, value: Any, domain: VariableDomain) -> tuple[Any, ...]:
-    wanted = list(keys)
+    wanted = tuple(keys)
     if isinstance(value, Mapping):
-        cells = {_hashable(plain(key)): key for key in wanted}
-        odd = [key for key in value if _hashable(key) not in cells]
-        missing = [key for key in cells if key not in {_hashable(given) for given in value}]
-        if odd or missing:
+        cells = _cells(wanted)
+        given = {_hashable(key): item for key, item in value.items()}
+        if given.keys() != cells.keys():
+            odd = [key for key in value if _hashable(key) not in cells]
+            missing = [key for key in cells if key not in given]
             which = f"no key {odd[0]!r}" if odd else f"the key {missing[0]!r} is missing"
             raise Unreadable(f"{value!r} is no value of {domain}: {which}")
-        given = {_hashable(key): item for key, item in value.items()}
-        return tuple(read(inner, given[_hashable(plain(key))]) for key in wanted)
+        return tuple(read(inner, given[cell]) for cell in cells)
     if _is_listed(value) and len(value) == len(wanted):
         return tuple(read(inner, item) for item in value)
     raise Unreadable(f"{value!r} is no value of {domain}")
+
+
+@lru_cache(maxsize=256)
+def _cells(keys: tuple[Any, ...]) -> dict[Any, Any]:
+    """The keys of a map as a subject names them, in their order."""
+    return {_hashable(plain(key)): key for key in keys}
 
 
 def _hashable(key: Any) -> Any:
