@@ -102,9 +102,6 @@ def rejection_text(definition: Definition, found: Rejection, width: int) -> str:
     """The line, the candidates before it, what stops each, and the nearest change that would mend the log."""
     told = found.event.text or "(no text)"
     lines = [f"line {found.event.line}   {told}"]
-    if found.other_lines:
-        listed = ", ".join(map(str, found.other_lines[:8]))
-        lines.append(f"nor does any of the lines that may come in its place: {listed}")
     behind = f", {found.closed:,} with the steps that go unlogged" if found.closed > found.before else ""
     lines += ["", f"{number_of(found.before, 'candidate')} before it{behind}:", ""]
     lines += _table(definition, found.candidates, width)

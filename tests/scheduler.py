@@ -149,12 +149,16 @@ class Scheduler:
             actor = self.rng.choice(ready)
             actor.go.release()
             self._back.acquire()
-            self.time.instant += self.rng.choice((0, 1_000, 50_000))
+            self.between_turns()
         for thread in threads:
             thread.join()
         for actor in self.actors:
             if actor.trouble is not None:
                 raise actor.trouble
+
+    def between_turns(self) -> None:
+        """A little time has passed, or none."""
+        self.time.instant += self.rng.choice((0, 1_000, 50_000))
 
     def _body(self, actor: Actor) -> None:
         self._turn.actor = actor

@@ -83,7 +83,7 @@ def _explain(found: Validation, log: Log, steps: Steps, limits: Limits, *, repai
     found.most = done.most
     if done.stop:
         found.verdict = Verdict.INCOMPLETE
-        line = done.tried()[0].event.line
+        line = done.front.event.line
         found.problem = (
             f"stopped by --max-candidates {limits.candidates} at line {line}; raise it, or log more: "
             "the answers, the variables, the steps that go unlogged"

@@ -41,10 +41,9 @@ class Candidate:
 
 @dataclass
 class Rejection:
-    """The line that nothing explains, the lines that could have come instead, and what stopped them."""
+    """The line that nothing explains, what stops the candidates before it, and what would mend the log."""
 
     event: Event
-    other_lines: list[int]
     before: int  # how many candidates the lines before leave
     closed: int  # and with the unlogged steps behind them
     candidates: list[Candidate] = field(default_factory=list)
@@ -52,14 +51,10 @@ class Rejection:
 
 
 def rejection(steps: Steps, searched: Searched) -> Rejection:
-    """The rejection at the first of the lines that were to come next."""
-    tried = searched.tried()
-    placed = tried[0]
+    """The rejection at the first line that no candidate has behind it."""
+    placed = searched.front
     found = Rejection(
-        placed.event,
-        [other.event.line for other in tried[1:]],
-        sum(map(len, searched.last.values())),
-        sum(map(len, searched.closed.values())),
+        placed.event, sum(map(len, searched.before.values())), sum(map(len, searched.there.values()))
     )
     found.candidates = _candidates(steps, searched, placed)
     return found
@@ -69,14 +64,14 @@ def _candidates(steps: Steps, searched: Searched, placed: Placed) -> list[Candid
     """One for each thing that stops them: the nearest to the lines before, then the nearest misses."""
     first: dict[Why, int] = {}
     alike: dict[Why, int] = {}
-    waiting = [s for ideal, states in searched.closed.items() if placed.allowed(ideal) for s in states]
+    waiting = [state for states in searched.there.values() for state in states]
     for state in waiting[:LOOKED_AT]:
         why = _why(steps, state, placed.event)
         first.setdefault(why, state)
         alike[why] = alike.get(why, 0) + 1
     nearest = next(iter(first), None)
     ordered = sorted(first, key=lambda why: (why is not nearest, _RANK.index(why.kind)))
-    ways = _ways(steps, searched.last)
+    ways = _ways(steps, searched.before)
     return [Candidate(steps.states[first[why]], ways(first[why]), why, alike[why]) for why in ordered[:SHOWN]]
 
 

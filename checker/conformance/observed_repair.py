@@ -97,9 +97,9 @@ class Repairing:
         search = Search(self.steps, order, replace(self.limits, work=self.work))
         done = search.run(self.searched.levels[begin], begin)
         self.work -= done.work + 1
-        if not done.explained and not done.stop and done.reached > self.best + 1 and done.tried():
+        if not done.explained and not done.stop and done.reached > self.best + 1:
             self.best = done.reached
-            line = done.tried()[0].event.line
+            line = done.front.event.line
             self.repairs.furthest = f"{edit.text}: then line {line} is the first that nothing explains"
         return done.explained
 

@@ -40,7 +40,9 @@ class Searched:
     order: Order
     levels: dict[int, Level] = field(default_factory=dict)
     reached: int = 0  # how many events the last level has behind it
-    closed: Level = field(default_factory=dict)  # that level with the unlogged steps behind it
+    waiting: Placed | None = None  # the first line that no candidate has behind it
+    before: Level = field(default_factory=dict)  # the candidates that wait for it
+    there: Level = field(default_factory=dict)  # and those with the unlogged steps behind them
     hidden_cut: Placed | None = None  # the first event before which the limit of unlogged steps cut
     stop: str = ""  # "candidates" or "work" where that limit ended the search
     bounded: bool = False  # whether a bound of the model cut a step of some candidate
@@ -57,15 +59,24 @@ class Searched:
         """The candidates after the last event that has some."""
         return self.levels[self.reached]
 
-    def tried(self) -> list[Placed]:
-        """The events that were to come next when the candidates emptied, by line."""
-        found = {
-            placed.event.line: placed
-            for ideal in self.closed
-            for placed, _ in self.order.next(ideal)
-            if not placed.optional
-        }
-        return [found[line] for line in sorted(found)]
+    @property
+    def front(self) -> Placed:
+        """The first line that no candidate has behind it: there they empty, or the search ended."""
+        assert self.waiting is not None
+        return self.waiting
+
+    def looks_at(self, level: Level, closed: Level) -> None:
+        """The candidates that have most lines behind them, whatever came besides, are remembered."""
+        for ideal, states in closed.items():
+            onward = [placed for placed, _ in self.order.next(ideal) if not placed.optional]
+            first = min(onward, key=lambda placed: placed.event.line, default=None)
+            if first is None or (self.waiting and first.event.line < self.waiting.event.line):
+                continue
+            if first is not self.waiting:
+                self.waiting, self.before, self.there = first, {}, {}
+            self.there[ideal] = states
+            if ideal in level:
+                self.before[ideal] = level[ideal]
 
 
 class Search:
@@ -91,8 +102,9 @@ class Search:
         done.reached, done.levels[reached] = reached, level
         held = 0
         while done.reached < self.order.total:
-            done.closed = self._closed(level)
-            level = {} if done.stop else self._advanced(done.closed)
+            closed = self._closed(level)
+            done.looks_at(level, closed)
+            level = {} if done.stop else self._advanced(closed)
             if not level:
                 break
             done.reached += 1

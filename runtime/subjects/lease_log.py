@@ -1,19 +1,20 @@
 """Logs of the lease: workers that take, act, wait, die and lose replies by a seed, on a real SQLite file.
 
 A worker does one thing at a time, and whoever runs it says when. It gives the key back only once the act that
-it sent under it has been judged, and one that waits looks when its deadline has come: that is what the
-lease's model asks of workers.
+it sent under it has been judged, one that waits looks when its deadline has come, and acts never meet: that
+is what the lease's model asks of workers.
 """
 
 import random
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import ClassVar
 
-from falsework.runtime.lease import Granted, Judge, LeaseHost, Reentered, Released, Waiting
+from falsework.runtime.clock import Clock, Waiter
+from falsework.runtime.lease import Judge, LeaseHost, Waiting
 from falsework.runtime.observe import Header, Recorder, Sink
 from falsework.runtime.observe_lease import ObservedHost, ObservedJudge
 from falsework.runtime.store import Store, StoreError, StoreUnknown
@@ -31,12 +32,11 @@ LOST = 0.06
 
 @dataclass
 class Worker:
-    """One worker: its life, and what it believes it has."""
+    """One worker: its life, and whether it waits."""
 
     number: int
     life: int = 1
     waiting: Waiting | None = None
-    terminus: int = 0
 
     @property
     def name(self) -> str:
@@ -47,7 +47,6 @@ class Worker:
         """One that knows nothing takes its place."""
         self.life += 1
         self.waiting = None
-        self.terminus = 0
 
 
 class LeaseWalk:
@@ -59,8 +58,8 @@ class LeaseWalk:
         sink: Sink,
         store: Store,
         *,
-        host_class: type[LeaseHost] = LeaseHost,
-        judge_class: type[Judge] = Judge,
+        host_class: Callable[[Store, Clock, Waiter], LeaseHost] = LeaseHost,
+        judge_class: Callable[[Store, Clock], Judge] = Judge,
     ) -> None:
         self.rng = rng
         self.clock = HandClock(1_000)
@@ -73,6 +72,7 @@ class LeaseWalk:
         self.host = ObservedHost(host, self.recorder, KEY, self.who)
         self.judge = ObservedJudge(judge_class(store, self.clock), self.host)
         self.act: ActInFlight | None = None
+        self.on_its_way = False  # whether an act is just being sent or judged
 
     def who(self, holder: str) -> int | None:
         """The worker of that name, in whatever life."""
@@ -91,7 +91,6 @@ class LeaseWalk:
         if worker.waiting is not None:
             self._entered(worker, self.host.poll(worker.waiting))
             return
-        standing = worker.terminus > self.clock.now()
         choice = self.rng.choice(("ask", "ask", "try", "remaining", "mint", "mint", "release"))
         if choice == "ask":
             self._entered(worker, self.host.ask(KEY, worker.name, LEASE))
@@ -101,31 +100,45 @@ class LeaseWalk:
             self.host.remaining(KEY, worker.name)
         elif choice == "mint":
             self._sends(worker)
-        elif not standing or not self._act_stands():
-            answer = self.host.release(KEY, worker.name)
-            worker.terminus = 0 if isinstance(answer, Released) else worker.terminus
+        elif not self._waits_for_the_judge(worker):
+            self.host.release(KEY, worker.name)
 
-    def _act_stands(self) -> bool:
-        """Whether an act is on its way under a lease that has not ended."""
-        return self.act is not None and self.act.terminus > self.clock.now()
+    def _waits_for_the_judge(self, worker: Worker) -> bool:
+        """Whether its act is on its way under a lease that has not ended."""
+        act = self.act
+        return act is not None and act.worker == worker.name and act.terminus > self.clock.now()
 
     def _entered(self, worker: Worker, answer: object) -> None:
         worker.waiting = answer if isinstance(answer, Waiting) else None
-        if isinstance(answer, Granted | Reentered):
-            worker.terminus = answer.expires_at
 
     def _sends(self, worker: Worker) -> None:
-        """The act is on its way; of one that was before it nobody hears any more."""
-        instant = self.host.mint(KEY, worker.name, ALLOWANCE)
-        if instant is not None:
-            self.act = ActInFlight(worker.name, instant, instant + ALLOWANCE)
+        """The act is on its way, unless another is just sent or judged; of one before it no more is heard."""
+        if self.on_its_way:
+            return
+        with self._alone():
+            instant = self.host.mint(KEY, worker.name, ALLOWANCE)
+            if instant is not None:
+                self.act = ActInFlight(worker.name, instant, instant + ALLOWANCE)
 
     def arrives(self) -> None:
-        """The act comes to the judge, which may or may not record it, and may fail."""
-        act, self.act = self.act, None
-        if act is not None:
-            with suppress(StoreError):
+        """The act comes to the judge, who may fail to say whether it was in time; nobody asks again."""
+        act = self.act
+        if act is None or self.on_its_way:
+            return
+        with self._alone(), suppress(StoreError):
+            try:
                 self.judge.admit(KEY, act.worker, act.instant)
+            finally:
+                self.act = None
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """No two acts meet in here, whoever dies."""
+        self.on_its_way = True
+        try:
+            yield
+        finally:
+            self.on_its_way = False
 
     def dies(self, worker: Worker) -> None:
         """The host is told of the loss, or is not; another worker begins with nothing."""
@@ -153,12 +166,15 @@ class LeaseWalk:
             self.dies(worker)
 
 
-def losing(rng: random.Random, odds: float = LOST) -> Callable[[str], None]:
-    """A failpoint at which, now and then, nobody knows whether the transaction is durable."""
+def losing(seed: int, lines: Sequence[str], odds: float = LOST) -> Callable[[str], None]:
+    """A failpoint at which, now and then, nobody knows whether the transaction is durable.
+
+    Decided by the seed, how long the log is, and the boundary: not by how many others were passed.
+    """
 
     def failpoint(boundary: str) -> None:
-        lost = boundary.endswith((".written", ".durable")) and rng.random() < odds
-        if lost:
+        chance = random.Random(f"{seed} {len(lines)} {boundary}")  # noqa: S311  chance that can be had again
+        if boundary.endswith((".written", ".durable")) and chance.random() < odds:
             raise StoreUnknown(f"the reply of {boundary} is lost, by the seed")
 
     return failpoint
@@ -184,7 +200,7 @@ class LeaseLogs:
         rng = random.Random(seed)  # noqa: S311  chance that can be had again, and no secret
         lines: list[str] = []
         with TemporaryDirectory(dir=in_memory()) as folder:
-            store = SqliteStore(Path(folder) / "lease.db", failpoint=losing(rng))
+            store = SqliteStore(Path(folder) / "lease.db", failpoint=losing(seed, lines))
             try:
                 walk = LeaseWalk(
                     rng, lines.append, store, host_class=self.host_class, judge_class=self.judge_class
