@@ -340,10 +340,10 @@ class World:
             {"disclosure_id": "dsc-1"},
         )
 
-    def refuse(self, act: Opened, code: str = "invalid-request") -> Any:
+    def refuse(self, act: Opened, code: str = "invalid-request", key: str = KEY) -> Any:
         return self.instance.refuse(
             KIND,
-            KEY,
+            key,
             act.invocation_id,
             act.intent_event_id,
             "dana",
@@ -352,10 +352,10 @@ class World:
             code,
         )
 
-    def resolve(self, act: Opened, disposition: Any, actor: str = "olga") -> Any:
+    def resolve(self, act: Opened, disposition: Any, actor: str = "olga", key: str = KEY) -> Any:
         return self.instance.resolve(
             KIND,
-            KEY,
+            key,
             act.invocation_id,
             act.intent_event_id,
             actor,

@@ -41,6 +41,7 @@ class Maps:
     open_invocations: dict[Act, dict[str, Intent]] = field(default_factory=dict)
     escalated: dict[Named, Intent] = field(default_factory=dict)  # those that nobody has resolved
     counts: Counter[tuple[str, State]] = field(default_factory=Counter)  # of what is not open
+    warned: set[Named] = field(default_factory=set)  # escalations that a person has heard of
     lapsed: Counter[str] = field(default_factory=Counter)  # escalations past their horizon
     latencies: dict[str, Latencies] = field(default_factory=dict)
     rival_intents: dict[Act, int] = field(default_factory=dict)  # by the latest number
@@ -139,6 +140,7 @@ class Maps:
             self.escalated[act, invocation_id] = found.intents[0]
         else:
             self.escalated.pop((act, invocation_id), None)
+            self.warned.discard((act, invocation_id))
 
     def counted_again(self, named: Named, found: Invocation, since: int) -> None:
         """The invocation counts as what it is since the closing of this number; 0 says that it does so."""
@@ -231,6 +233,7 @@ class Indexes:
                 if not isinstance(found, Invocation):
                     return found
                 fresh.counted_again(named, found, number)
+            fresh.warned, fresh.lapsed = old.warned & set(fresh.escalated), old.lapsed
             fresh.rival_intents = {
                 act: number
                 for act, number in fresh.rival_intents.items()
@@ -270,7 +273,7 @@ class Indexes:
     def populate(self, found: Noted) -> None:
         """What this process has just recorded is in the maps without being read back.
 
-        In a journal that numbers in the order of sight, what follows the mark has nothing before it to wait for.
+        In a journal that numbers in the order of sight, what follows the mark has nothing to wait for.
         """
         number = found.sequence_number
         with self._lock:
@@ -385,10 +388,20 @@ class Indexes:
                 self.maps.counted_again(named, found, since)
         return taken
 
+    def warn_once(self, intent: Intent) -> bool:
+        """Whether nobody has heard of the intent's escalation yet; somebody has from now on."""
+        named = ((intent.kind, intent.act_key), intent.invocation_id)
+        with self._lock:
+            heard = named in self.maps.warned
+            self.maps.warned.add(named)
+        return not heard
+
     def drop_escalated(self, intent: Intent) -> None:
         """The escalation of the intent is not held any more, for nobody can resolve it."""
+        named = ((intent.kind, intent.act_key), intent.invocation_id)
         with self._lock:
-            self.maps.escalated.pop(((intent.kind, intent.act_key), intent.invocation_id), None)
+            self.maps.escalated.pop(named, None)
+            self.maps.warned.discard(named)
             self.maps.lapsed[intent.kind] += 1
 
     def lapsed(self) -> Counter[str]:

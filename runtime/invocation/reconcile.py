@@ -17,6 +17,9 @@ from falsework.runtime.invocation.standing import duplicated, unsuperseded
 from falsework.runtime.invocation.terms import at_risk_threshold, horizon_edge, in_flight
 from falsework.runtime.trail import InvalidQuery, Unavailable
 
+WARNED = 10
+"""A person hears of an unresolved escalation in the last tenth, or so, of its retention."""
+
 
 def reconcile(parties: Parties) -> ReconcileAnswer:
     """Every act that was owed an account has one, or is counted among those that the next run will see."""
@@ -175,7 +178,9 @@ class _Run:
             if edge <= self.now:
                 self.parties.indexes.drop_escalated(intent)
                 self.parties.alert("escalation lapsed", *names, f"nobody resolved it by {instant(edge)}")
-            elif edge - self.now <= self.parties.figures.compensation_window:
+                continue
+            near = edge - self.now <= kind.retention_period // WARNED
+            if near and self.parties.indexes.warn_once(intent):
                 self.parties.alert("escalation near its horizon", *names, f"resolve it by {instant(edge)}")
 
     def _see(self, condition: Condition, intents: list[Intent], detail: str) -> None:

@@ -30,7 +30,7 @@ from falsework.runtime.store.contract import (
     pass_through,
 )
 from falsework.runtime.store.pipeline import Pipeline, rows
-from falsework.runtime.store.schema import APPLICATION_ID, VERSION, postgres_statements
+from falsework.runtime.store.schema import APPLICATION_ID, VERSION, altered, postgres_statements
 from falsework.runtime.store.shared import SharedStore
 
 OLDEST_SERVER = 120_000
@@ -406,12 +406,31 @@ def _own(raw: Raw, server: Server, *, create: bool) -> None:
                 for statement in postgres_statements(version):
                     raw.execute(statement, prepare=False)
                 raw.execute("UPDATE store SET version = %s", (VERSION,))
+            _refuse_altered_tables(raw, server)
     except psycopg.errors.LockNotAvailable as error:
         raise StoreBusy(f"{server.name}: another process kept it while it was being opened") from error
     except psycopg.Error as error:
         raise StoreRefused(
             f"{server.name}: its tables cannot be made or read ({_said(error)}): give a role that may"
         ) from error
+
+
+def _refuse_altered_tables(raw: Raw, server: Server) -> None:
+    """Every table is there as it was made."""
+    columns = raw.execute(
+        "SELECT table_name::text, column_name::text, is_generated::text = 'ALWAYS' "
+        "FROM information_schema.columns WHERE table_schema = %s",
+        (server.schema,),
+    ).fetchall()
+    indexes = raw.execute(
+        "SELECT indexname::text FROM pg_indexes WHERE schemaname = %s", (server.schema,)
+    ).fetchall()
+    found = altered(
+        ((str(table), str(column), bool(reckoned)) for table, column, reckoned in columns),
+        (str(name) for (name,) in indexes),
+    )
+    if found is not None:
+        raise StoreRefused(f"{server.name}: {found}: restore it, and verify its journal")
 
 
 def _found_version(raw: Raw, server: Server) -> int:

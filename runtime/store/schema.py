@@ -1,5 +1,7 @@
 """The tables of a store, as numbered steps from one version to the next, for either database."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 APPLICATION_ID = 0x46575354
@@ -156,6 +158,33 @@ STEPS: tuple[tuple[Statement, ...], ...] = (LEASES, TRAIL, INVOCATIONS)
 
 VERSION = len(STEPS)
 """The version of the tables that all steps make."""
+
+
+COLUMN = re.compile(r"^        ([a-z_]+) ", re.MULTILINE)
+CREATED = re.compile(r"CREATE (TABLE|INDEX) (?:IF NOT EXISTS )?([a-z_]+)")
+
+
+def altered(columns: Iterable[tuple[str, str, bool]], indexes: Iterable[str]) -> str | None:
+    """What of the newest tables is not there as it was made; None where all of it is.
+
+    `columns` are a store's own, each with its table and whether the database reckons it, `indexes` its
+    indexes. What somebody has added besides is theirs.
+    """
+    there, names = {(table, column): reckoned for table, column, reckoned in columns}, set(indexes)
+    for statement in (statement for step in STEPS for statement in step):
+        if isinstance(statement, FieldOfAct):
+            if not there.get(("journal", statement.column)):
+                return f"column {statement.column} of table journal is not the one that the database reckons"
+        elif isinstance(statement, str) and (made := CREATED.match(statement)) is not None:
+            sort, name = made.groups()
+            if sort == "INDEX" and name not in names:
+                return f"index {name} is gone"
+            if sort == "TABLE" and not any(table == name for table, _ in there):
+                return f"table {name} is gone"
+            for column in COLUMN.findall(statement) if sort == "TABLE" else ():
+                if (name, column) not in there:
+                    return f"column {column} of table {name} is gone"
+    return None
 
 
 def sqlite_statements(version: int) -> list[str]:

@@ -23,7 +23,7 @@ from falsework.runtime.store.contract import (
     Value,
     pass_through,
 )
-from falsework.runtime.store.schema import APPLICATION_ID, VERSION, sqlite_statements
+from falsework.runtime.store.schema import APPLICATION_ID, VERSION, altered, sqlite_statements
 from falsework.runtime.store.shared import SharedStore
 from falsework.runtime.store.turn import Turn
 
@@ -241,6 +241,7 @@ class SqliteStore(SharedStore):
             _start(connection, path)
             connection.take_turns(Turn(path))
             _migrate(connection, path, self._busy_timeout_ms / 1_000)
+            _refuse_altered_tables(connection, path)
         except apsw.BusyError as error:
             connection.close()
             raise StoreBusy(f"{path}: another process kept it while it was being opened ({error})") from error
@@ -330,6 +331,21 @@ def _migrate(connection: SqliteConnection, path: Path, seconds: float) -> None:
         connection.commit(f"{path}: migration")
     finally:
         connection.roll_back()
+
+
+def _refuse_altered_tables(connection: SqliteConnection, path: Path) -> None:
+    """Every table is there as it was made."""
+    columns = connection.raw.execute(
+        "SELECT m.name, x.name, x.hidden IN (2, 3) FROM sqlite_schema AS m, pragma_table_xinfo(m.name) AS x "
+        "WHERE m.type = 'table'"
+    ).fetchall()
+    indexes = connection.raw.execute("SELECT name FROM sqlite_schema WHERE type = 'index'").fetchall()
+    found = altered(
+        ((str(table), str(column), bool(reckoned)) for table, column, reckoned in columns),
+        (str(name) for (name,) in indexes),
+    )
+    if found is not None:
+        raise StoreRefused(f"{path}: {found}: put a sound copy in its place, and verify its journal")
 
 
 def _refuse_defective_library(path: Path) -> None:

@@ -125,13 +125,13 @@ class Figures:
         self.complaints += other.complaints
 
 
-def soaked(place: Workplace, nursery: Nursery, acts: int, seed: int) -> Figures:
+def soaked(place: Workplace, nursery: Nursery, acts: int, seed: int, turn: int = ACTS_OF_A_TURN) -> Figures:
     """At least so many acts were tried at the place, and the account is made of every one."""
     shop, rng = Shop(place, nursery), random.Random(seed)  # noqa: S311  as above
     tried = rounds = 0
     while tried < acts:
         rounds += 1
-        orders = [_turn(shop, rng, worker) for worker in range(WORKERS)]
+        orders = [_turn(shop, rng, worker, turn) for worker in range(WORKERS)]
         orders += [shop.named("sweep", seed=rng.random()) for _ in range(2)]
         _at_once(shop, orders)
         place.passes(AGED)
@@ -140,10 +140,10 @@ def soaked(place: Workplace, nursery: Nursery, acts: int, seed: int) -> Figures:
     return figures(place, rounds, found)
 
 
-def _turn(shop: Shop, rng: random.Random, worker: int) -> Order:
+def _turn(shop: Shop, rng: random.Random, worker: int, turn: int) -> Order:
     """A worker's order: its acts have numbers that nobody else's have."""
-    order = shop.named("work", acts=ACTS_OF_A_TURN, seed=rng.random())
-    return {**order, "first": (shop.number * WORKERS + worker) * ACTS_OF_A_TURN}
+    order = shop.named("work", acts=turn, seed=rng.random())
+    return {**order, "first": (shop.number * WORKERS + worker) * turn}
 
 
 def _at_once(shop: Shop, orders: list[Order]) -> None:
