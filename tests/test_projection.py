@@ -96,10 +96,16 @@ DOMAINS: dict[str, VariableDomain] = {variable.name: variable.domain for variabl
         ("spot", {"size": 2, "colour": "GREEN"}, Spot(Colour.GREEN, 2)),
         ("cells", {1: {"colour": "RED", "size": 1}, 0: None}, (None, Spot(Colour.RED, 1))),
         ("cells", [None, {"colour": "RED", "size": 1}], (None, Spot(Colour.RED, 1))),
+        ("cells", {"1": {"colour": "RED", "size": 1}, "0": None}, (None, Spot(Colour.RED, 1))),  # as in JSON
         (
             "pairs",
             {(0, "RED"): True, (0, "GREEN"): False, (1, "RED"): False, (1, "GREEN"): True},
             (True, False, False, True),
+        ),
+        (
+            "pairs",
+            {f'[{n},"{c}"]': n < 1 for n in (0, 1) for c in ("RED", "GREEN")},
+            (True, True, False, False),
         ),
         ("members", ["GREEN", "RED"], (Colour.RED, Colour.GREEN)),
         ("members", {"GREEN"}, (Colour.GREEN,)),

@@ -47,7 +47,7 @@ KINDS: dict[str, tuple[type, ...]] = {
 }
 
 OUTCOMES = {
-    "ok": "it was done; the fields below come with it",
+    "ok": "it was done, and the fields of its message come with it",
     "refused": "the implementation refuses the action, as it should where the model disables it",
     "unknown": "the action may have happened or not, nobody can tell: the model goes on with both",
     "error": "something broke down; after `perform` that is compared, else it is a fault of the adapter",

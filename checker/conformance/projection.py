@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -76,6 +78,8 @@ def _map(keys: Iterable[Any], inner: VariableDomain, value: Any, domain: Variabl
         cells = _cells(wanted)
         given = {_hashable(key): item for key, item in value.items()}
         if given.keys() != cells.keys():
+            given = {_of_text(key): item for key, item in given.items()}
+        if given.keys() != cells.keys():
             odd = [key for key in value if _hashable(key) not in cells]
             missing = [key for key in cells if key not in given]
             which = f"no key {odd[0]!r}" if odd else f"the key {missing[0]!r} is missing"
@@ -90,6 +94,14 @@ def _map(keys: Iterable[Any], inner: VariableDomain, value: Any, domain: Variabl
 def _cells(keys: tuple[Any, ...]) -> dict[Any, Any]:
     """The keys of a map as a subject names them, in their order."""
     return {_hashable(plain(key)): key for key in keys}
+
+
+def _of_text(key: Any) -> Any:
+    """The key that is meant: an object's keys are texts in JSON, so there a key stands as its own JSON text."""
+    if isinstance(key, str):
+        with contextlib.suppress(ValueError):
+            return _hashable(json.loads(key))
+    return key
 
 
 def _hashable(key: Any) -> Any:
