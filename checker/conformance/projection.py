@@ -97,7 +97,7 @@ def _cells(keys: tuple[Any, ...]) -> dict[Any, Any]:
 
 
 def _of_text(key: Any) -> Any:
-    """The key that is meant: an object's keys are texts in JSON, so there a key stands as its own JSON text."""
+    """The key that is meant: in JSON all keys are texts, so there a key stands as its own JSON text."""
     if isinstance(key, str):
         with contextlib.suppress(ValueError):
             return _hashable(json.loads(key))
