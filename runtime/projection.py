@@ -117,28 +117,46 @@ def _closes(act: Act, row: Stored, said: dict[str, object], kind: Bound, of: str
 
 def _author(act: Act, row: Stored, said: dict[str, object], kind: Bound) -> tuple[str, Odd | None]:
     """The model's author of a closing; where it is nobody's, a text that says whose it seems to be."""
-    caller = None if act.intent is None else act.intent.actor_ref
-    resolver = said.get("resolved_by")
-    if caller is None:
-        rule = "Invariant 5.2" if row.actor_ref == kind.service_identity else "Invariant 1.1"
-        whose = f"{row.actor_ref} of an act without an intent"
-    elif said.get("recovery") is not True:
-        if row.actor_ref == caller and resolver is None:
-            return Author.INVOCATION.name, None
-        rule, whose = "Invariant 1.1", f"{row.actor_ref} as {caller}"
-    elif said.get("acting_actor_ref") != caller:
-        rule, whose = "Invariant 1.1", f"{row.actor_ref} for {said.get('acting_actor_ref')}, not {caller}"
-    elif resolver is not None:
-        if row.actor_ref == resolver:
-            return Author.OPERATOR.name, None
-        rule, whose = "Invariant 5.4", f"{row.actor_ref} as the operator {resolver}"
-    elif row.actor_ref != kind.service_identity:
-        rule, whose = "Invariant 5.2", f"{row.actor_ref} as {kind.service_identity}"
-    elif row.action_ref.partition(".")[2] in kind.outcomes and not act.plans:
-        rule, whose = "Invariant 5.1", f"{row.actor_ref} without a plan"
+    if act.intent is None:
+        outcome = row.action_ref.partition(".")[2] in kind.outcomes
+        rule = "Invariant 1.1" if outcome else "Invariant 2.2"
+        rule = "Invariant 5.2" if row.actor_ref == kind.service_identity else rule
+        found = f"{row.actor_ref} of an act without an intent"
+    elif row.action_ref.partition(".")[2] in kind.outcomes:
+        rule, found = _author_of_an_outcome(act, act.intent.actor_ref, row, said, kind)
     else:
-        return Author.SWEEP.name, None
-    return whose, Odd(row.seq, rule, whose)
+        rule, found = _author_of_another(act.intent.actor_ref, row, said, kind)
+    return found, Odd(row.seq, rule, found) if rule else None
+
+
+def _author_of_an_outcome(
+    act: Act, caller: str, row: Stored, said: dict[str, object], kind: Bound
+) -> tuple[str, str]:
+    """The rule that is not kept, if any, and the author."""
+    resolver = said.get("resolved_by")
+    if said.get("recovery") is not True:
+        own = row.actor_ref == caller and resolver is None
+        return ("", Author.INVOCATION.name) if own else ("Invariant 1.1", f"{row.actor_ref} as {caller}")
+    if said.get("acting_actor_ref") != caller:
+        return "Invariant 1.1", f"{row.actor_ref} for {said.get('acting_actor_ref')}, and not {caller}"
+    if resolver is not None:
+        own = row.actor_ref == resolver
+        return ("", Author.OPERATOR.name) if own else ("Invariant 5.4", f"{row.actor_ref} as {resolver}")
+    if row.actor_ref != kind.service_identity:
+        return "Invariant 5.2", f"{row.actor_ref} as {kind.service_identity}"
+    return ("", Author.SWEEP.name) if act.plans else ("Invariant 5.1", f"{row.actor_ref} without a plan")
+
+
+def _author_of_another(caller: str, row: Stored, said: dict[str, object], kind: Bound) -> tuple[str, str]:
+    """Likewise of a closing that is no outcome: a refusal is the caller's, and nothing else is."""
+    resolver = said.get("resolved_by")
+    if row.action_ref.endswith(".refused"):
+        own, author = row.actor_ref == caller and resolver is None, Author.INVOCATION
+    elif resolver is not None:
+        own, author = row.actor_ref == resolver, Author.OPERATOR
+    else:
+        own, author = row.actor_ref == kind.service_identity, Author.SWEEP
+    return ("", author.name) if own else ("Invariant 2.2", f"{row.actor_ref} as {author.name}")
 
 
 # Race.

@@ -14,7 +14,7 @@ from falsework.runtime.audit.found import Audit
 from falsework.runtime.invocation.answers import NotCommitted
 from falsework.runtime.store.sqlite import SqliteStore
 from falsework.runtime.subjects.lease import in_memory
-from falsework.runtime.trail import Json, RecordAnswer, Recorded, append
+from falsework.runtime.trail import Data, Json, RecordAnswer, Recorded, append
 from falsework.runtime.trail.canonical import canonical
 from falsework.runtime.trail.checkpoint import FileWitness, Notary
 from falsework.runtime.trail.identity import signing_key
@@ -72,29 +72,29 @@ class ByHand:
         self, invocation: str = "inv-1", actor: str = CALLER, key: str = "act", kind: str = "ledger"
     ) -> str:
         """An intent."""
-        names = {"invocation_id": invocation, "kind": kind, "act_key": key, "disclosed_at": 7}
+        names: Data = {"invocation_id": invocation, "kind": kind, "act_key": key, "disclosed_at": 7}
         return self.record("intended", actor, names, kind)
 
     def closes(
         self,
         word: str,
         intent: str,
-        actor: str = CALLER,
-        invocation: str = "inv-1",
-        key: str = "act",
+        actor: Json = CALLER,
+        invocation: Json = "inv-1",
+        key: Json = "act",
         **data: Json,
     ) -> str:
         """Any record after the intent; what is None is left out."""
         names = {"invocation_id": invocation, "kind": "ledger", "act_key": key, "intent_event_id": intent}
         said = {name: value for name, value in {**names, **data}.items() if value is not None}
-        return self.record(word, actor, said)
+        return self.record(word, str(actor), said)
 
     def plans(self, intent: str, invocation: str = "inv-1", key: str = "act") -> str:
         """The sweep's statement of what it is about to record."""
         return self.closes("recovery_intended", intent, SWEEP, invocation, key, plan="outcome")
 
     def recovers(
-        self, word: str, intent: str, invocation: str = "inv-1", key: str = "act", **data: Json
+        self, word: str, intent: str, invocation: Json = "inv-1", key: Json = "act", **data: Json
     ) -> str:
         """The sweep's closing."""
         said: dict[str, Json] = {"recovery": True, "acting_actor_ref": CALLER, **data}

@@ -142,7 +142,7 @@ def purged_early(hand: ByHand) -> None:
 @pytest.mark.parametrize(
     "tampers, violated",
     [
-        (edited("actor_ref", "erin"), ["8.1a"]),
+        (edited("actor_ref", "erin"), ["8.1a", "Invariant 2.2"]),
         (edited("attestation", bytes(64)), ["8.1a"]),
         (edited("key_id", "nobody's"), ["8.1a"]),
         (revoked_before, ["8.1a"]),
@@ -153,7 +153,7 @@ def purged_early(hand: ByHand) -> None:
         (edited("link", bytes(32), seal=False), ["8.1c"]),
         (destroyed_by_nobody, ["8.1d"]),
         (put_back, ["8.1d", "8.1e"]),
-        (swapped, ["8.1e"]),
+        (swapped, ["8.1e", "Invariant 2.2"]),
         (edited("salt", bytes(15)), ["8.1e"]),
         (recorded_twice, ["8.1f"]),
         (purged_early, ["7.1", "8.1d", "8.1g"]),

@@ -40,7 +40,14 @@ ORDER = (
     *("3.1", "3.2", "3.3", "3.4", "3.5", "4.1", "5.1", "5.2", "5.3", "6.1", "6.2", "6.3", "6.4", "6.5"),
     *("7.1", "7.2"),
 )
-BESIDE = ("Invariant 2.3", "Invariant 5.6", "Invariant 5.7", "Invariant 5.8", "Invariant 9.3")
+BESIDE = (
+    "Invariant 2.2",
+    "Invariant 2.3",
+    "Invariant 5.6",
+    "Invariant 5.7",
+    "Invariant 5.8",
+    "Invariant 9.3",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from falsework.runtime.audit.accounts import (
     ABANDONED,
     OUTCOME,
     PLAN,
+    REFUSED,
     Accounts,
     Closing,
     Intent,
@@ -29,6 +30,7 @@ SAYS = {
     "5.3": "a purged intent that a service identity's record names is purged, and not missing",
     "7.1": "an intent that a purge destroyed is left out of every check",
     "7.2": "checks 1 to 3 are over intents whose payload can be read",
+    "Invariant 2.2": "each closing that is no outcome has its intent, and is its writer's",
     "Invariant 2.3": "no two runs of the sweep close one act",
     "Invariant 5.6": "no abandonment of the sweep's had to be corrected by an outcome",
 }
@@ -47,8 +49,7 @@ class Records:
     def judge(self) -> dict[str, Check]:
         """Every check, done."""
         for closing in self.accounts.closings:
-            if closing.sort == OUTCOME:
-                self._outcome(closing)
+            (self._outcome if closing.sort == OUTCOME else self._writer)(closing)
         for name in self.accounts.nameless:
             self.checks["1.1"].looks_at(name)
             self.checks["1.1"].violated("the outcome names no invocation", SAYS["1.1"], (name,))
@@ -159,6 +160,30 @@ class Records:
             self.checks["Invariant 2.3"].violated(found, SAYS["Invariant 2.3"], swept)
 
         self._corrected(closings)
+
+    def _writer(self, closing: Closing) -> None:
+        """Checks 1.1 and 2.6 are of outcomes; a refusal is the caller's, and all else who may close."""
+        check, event = self.checks["Invariant 2.2"], closing.intent_event_id
+        kind = self.declared.kinds.get(closing.kind)
+        if kind is None or self.is_purged(event):
+            check.purged += kind is not None
+            return
+        if event in self.accounts.gone:
+            check.not_checked.append(f"the intent of record {closing.name.seq} was destroyed without a purge")
+            return
+        check.looks_at(closing.name)
+        intent = self.accounts.by_event.get(event or "")
+        if intent is None or intent.invocation_id != closing.invocation_id:
+            if closing.name.actor_ref not in self.declared.identities:  # check 5 is of those
+                found = f"it names the intent {event}, and {closing.invocation_id} has none such"
+                check.violated(found, SAYS["Invariant 2.2"], (closing.name,))
+            return
+        wanted = kind.service_identity if closing.resolved_by is None else closing.resolved_by
+        if closing.sort == REFUSED:
+            wanted = intent.name.actor_ref if closing.resolved_by is None else None
+        if closing.name.actor_ref != wanted:
+            found = f"{closing.name.actor_ref} wrote it, and it would be {wanted or 'nobody'}'s to write"
+            check.violated(found, SAYS["Invariant 2.2"], (closing.name, intent.name))
 
     def _corrected(self, closings: list[Closing]) -> None:
         """Check 6.3 asks nothing of a corrected abandonment; that it was false is in the journal itself."""

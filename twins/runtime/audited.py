@@ -1,0 +1,222 @@
+"""Runtimes that are wrong on purpose and leave a journal that shows it: one mistake of the field each.
+
+Each bends one instance, or what an administrator does to its journal at last, and names the check of the
+audit that has to reject what it leaves behind.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from falsework.runtime import trail
+from falsework.runtime.invocation.answers import Committed, NotCommitted, StoreUnavailable, Undecidable
+from falsework.runtime.invocation.parties import Parties, Probe
+from falsework.runtime.trail.checkpoint import Checkpoint, FileWitness, Note
+from falsework.runtime.trail.identity import SigningKey
+from falsework.runtime.trail.steward import Steward
+
+
+@dataclass(frozen=True, slots=True)
+class Stranger:
+    """Somebody else's name and credential."""
+
+    actor: str
+    credential: str
+
+
+class _Through:
+    """A trail through which another one is reached, in all that it does not bend."""
+
+    def __init__(self, inner: trail.Trail) -> None:
+        self.inner = inner
+        self.caps = inner.caps
+
+    def record_action(
+        self,
+        action_ref: str,
+        actor_ref: str,
+        credential: str,
+        data: trail.Data,
+        *,
+        fence: trail.Fence | None = None,
+    ) -> trail.RecordAnswer:
+        """As the trail itself."""
+        return self.inner.record_action(action_ref, actor_ref, credential, data, fence=fence)
+
+    def read_record(self, event_id: str) -> trail.ReadAnswer:
+        """As the trail itself."""
+        return self.inner.read_record(event_id)
+
+    def read_range(
+        self, after: int, limit: int | None = None, *, behind_writers: bool = False
+    ) -> trail.RangeAnswer:
+        """As the trail itself."""
+        return self.inner.read_range(after, limit, behind_writers=behind_writers)
+
+    def measure(self, action_ref: str, actor_ref: str, data: trail.Data) -> int:
+        """As the trail itself."""
+        return self.inner.measure(action_ref, actor_ref, data)
+
+    def now(self) -> int:
+        """As the trail itself."""
+        return self.inner.now()
+
+
+class TrailWithoutFence(_Through):
+    """The fence is declared, and never reaches the journal."""
+
+    def record_action(
+        self,
+        action_ref: str,
+        actor_ref: str,
+        credential: str,
+        data: trail.Data,
+        *,
+        fence: trail.Fence | None = None,
+    ) -> trail.RecordAnswer:
+        return self.inner.record_action(action_ref, actor_ref, credential, data)
+
+
+class TrailThatRetriesBlind(_Through):
+    """A lost reply is taken for a failure, and the record is written again at once."""
+
+    def record_action(
+        self,
+        action_ref: str,
+        actor_ref: str,
+        credential: str,
+        data: trail.Data,
+        *,
+        fence: trail.Fence | None = None,
+    ) -> trail.RecordAnswer:
+        answer = self.inner.record_action(action_ref, actor_ref, credential, data, fence=fence)
+        if isinstance(answer, trail.ReplyLost):
+            return self.inner.record_action(action_ref, actor_ref, credential, data, fence=fence)
+        return answer
+
+
+class TrailThatAdoptsByValue(_Through):
+    """After a lost reply whatever looks like the record is taken for it: the same act, by the same actor."""
+
+    def record_action(
+        self,
+        action_ref: str,
+        actor_ref: str,
+        credential: str,
+        data: trail.Data,
+        *,
+        fence: trail.Fence | None = None,
+    ) -> trail.RecordAnswer:
+        answer = self.inner.record_action(action_ref, actor_ref, credential, data, fence=fence)
+        page = self.inner.read_range(0) if isinstance(answer, trail.ReplyLost) else None
+        for record in page.records if isinstance(page, trail.Page) else ():
+            same = (record.action_ref, record.actor_ref) == (action_ref, actor_ref)
+            if same and record.data is not None and record.data.get("act_key") == data.get("act_key"):
+                return trail.Recorded(record.event_id, record.sequence_number, record.recorded_at)
+        return answer
+
+
+def outage_is_an_answer(probe: Probe) -> Probe:
+    """A store that cannot be read is taken for one that holds nothing."""
+
+    def asked(act_key: str, payload: trail.Data) -> object:
+        answer = probe(act_key, payload)
+        return NotCommitted() if isinstance(answer, StoreUnavailable) else answer
+
+    return asked  # type: ignore[return-value]
+
+
+def picks(outcome: Callable[[str, trail.Data], Committed]) -> Callable[[Probe], Probe]:
+    """Of several candidates the first is taken for the act's own record."""
+
+    def bent(probe: Probe) -> Probe:
+        def asked(act_key: str, payload: trail.Data) -> object:
+            answer = probe(act_key, payload)
+            return outcome(act_key, payload) if isinstance(answer, Undecidable) else answer
+
+        return asked  # type: ignore[return-value]
+
+    return bent
+
+
+def trusts_a_stale_index(parties: Parties) -> None:
+    """Under the section the maps are believed as they are: what others wrote since is not read."""
+    parties.indexes.refresh = lambda **_: []  # type: ignore[method-assign]
+
+
+def closes_under_another(stranger: Stranger) -> Callable[[Parties], None]:
+    """The sweep closes under whatever credential is at hand."""
+
+    def bend(parties: Parties) -> None:
+        kinds = {
+            name: replace(kind, service_identity=replace(kind.service_identity, actor=stranger.actor))
+            for name, kind in parties.deployment.kinds.items()
+            if kind.service_identity is not None
+        }
+        parties.deployment = replace(parties.deployment, kinds={**parties.deployment.kinds, **kinds})
+        parties.credentials.update(dict.fromkeys(kinds, stranger.credential))
+
+    return bend
+
+
+def through(wrong: Callable[[trail.Trail], trail.Trail]) -> Callable[[Parties], None]:
+    """The instance writes through that trail."""
+
+    def bend(parties: Parties) -> None:
+        parties.trail = wrong(parties.trail)
+
+    return bend
+
+
+def probing(wrong: Callable[[Probe], Probe]) -> Callable[[Parties], None]:
+    """The instance asks the store so."""
+
+    def bend(parties: Parties) -> None:
+        parties.probes.update(
+            {name: wrong(probe) for name, probe in parties.probes.items() if probe is not None}
+        )
+
+    return bend
+
+
+class ImpatientSteward(Steward):
+    """What is not due yet is purged all the same, so that nobody can ask for it any more."""
+
+    def purge_at_once(self, seq: int, event_id: str) -> None:
+        """The payload is destroyed now, by a purge that the administrator signs."""
+        from falsework.runtime.trail.steward import PURGED, Act
+
+        def change(transaction: object, by: int) -> None:
+            run = transaction.execute  # type: ignore[attr-defined]
+            run("UPDATE journal SET salt = NULL, payload = NULL WHERE seq = ?", (seq,))
+            run("INSERT INTO destroyed (seq, purge_seq) VALUES (?, ?)", (seq, by))
+
+        act = Act({"destroyed": [[seq, event_id]]}, change)
+        self._act("trail.purge", PURGED, lambda *_: act)
+
+
+def sign_unread(trail_id: str, size: int, key: SigningKey, witness: FileWitness, taken_at: int) -> None:
+    """A notary signs a checkpoint of that many records without having looked at one."""
+    said = Checkpoint(trail_id, size, bytes(32), size, bytes(32), taken_at)
+    witness.hold(Note(said, key.key_id, key.sign(said.text().encode())).text(key.public_key))
+
+
+Bend = Callable[[Parties], None]
+
+
+def bends(
+    outcome: Callable[[str, trail.Data], Committed], stranger: Stranger
+) -> Mapping[str, tuple[Bend, str]]:
+    """Every wrong instance by its mistake: how it is bent, and the check that rejects its journal."""
+    return {
+        "no fence": (through(TrailWithoutFence), "2.1"),
+        "blind retry of a lost reply": (through(TrailThatRetriesBlind), "2.1"),
+        "adoption by equal value": (through(TrailThatAdoptsByValue), "1.1"),
+        "an outage read as not committed": (probing(outage_is_an_answer), "6.3"),
+        "a sweep that picks a candidate": (probing(picks(outcome)), "6.1"),
+        "a stale index trusted": (trusts_a_stale_index, "2.1"),
+        "closing under another actor": (closes_under_another(stranger), "2.6"),
+    }
+
+
+FORGED_PURGE, UNREAD_NOTE = "8.1d", "8.1h"
+"""The checks that reject a purge of what is kept, and a note by who did not read."""
