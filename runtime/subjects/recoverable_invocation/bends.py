@@ -9,6 +9,9 @@ from typing import Any
 Right = Callable[..., Any]
 """The joint as it is."""
 
+Step = Callable[..., object]
+"""What a driven world does for one action of a model."""
+
 
 @dataclass(frozen=True)
 class Bend:

@@ -1,17 +1,18 @@
 """One invocation of one act on the real runtime, and what an operator, a run and an auditor read of it."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from falsework.runtime import trail
 from falsework.runtime.invocation.answers import (
     AlreadyAccounted,
+    CloseAnswer,
     Closed,
     InvalidCredential,
     InvalidRequest,
     NotKnown,
     Opened,
     RecordingFailure,
+    RefuseAnswer,
     Resolved,
     SectionUnavailable,
 )
@@ -128,21 +129,22 @@ class OneAct(World):
         """The intent is as old as a sweep examines, and as a fenced store needs to have done."""
         assert self.opened is not None
         self.ages(self.opened.intent_event_id, self.abandoned_at)
+        self.starts_again()
 
     def stands(self) -> None:
         """The invocation has its section."""
         self.sections.put(self.key_of(KEY), (self.whose[2], self.clock.now() + LEDGER.completion_bound))
 
-    def close_or_refuse(self) -> Any:
+    def close_or_refuse(self) -> CloseAnswer | RefuseAnswer:
         """The invocation, which stands, closes: by its outcome, or by the constituent's refusal."""
         self.stands()
         return self.close_as_it_is() if self.happened else self.refuse_as_it_is()
 
-    def close_as_it_is(self) -> Any:
+    def close_as_it_is(self) -> CloseAnswer:
         """Close, with whatever is left of the lease."""
         return self.node.close(*self.whose, CALLER, credential_of(CALLER), OUTCOME, {"disclosure": KEY})
 
-    def refuse_as_it_is(self) -> Any:
+    def refuse_as_it_is(self) -> RefuseAnswer:
         """Refuse, with whatever is left of the lease."""
         return self.node.refuse(*self.whose, CALLER, credential_of(CALLER), "no authority", REFUSED_CODE)
 

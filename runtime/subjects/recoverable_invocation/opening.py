@@ -29,8 +29,8 @@ from falsework.runtime.subjects.recoverable_invocation.place import POSTGRES, SE
 from falsework.runtime.subjects.recoverable_invocation.substrate import ANOTHER, Write
 from falsework.runtime.subjects.recoverable_invocation.world import (
     CALLER,
+    FENCED_JOURNAL,
     FIGURES,
-    JOURNAL_FENCE,
     KEY,
     KIND,
     LEDGER,
@@ -192,7 +192,7 @@ class OpeningSubject(World):
 
         def declared() -> Deployment:
             identity = LEDGER.service_identity if service else None
-            figures = replace(FIGURES, **JOURNAL_FENCE) if fenced else FIGURES
+            figures = FENCED_JOURNAL if fenced else FIGURES
             return deployment(figures, replace(LEDGER, repeatable=repeatable, service_identity=identity))
 
         self.begin_with((service, repeatable, fenced), declared)
@@ -256,7 +256,7 @@ class OpeningSubject(World):
             closing = self.audit.read_record(answer.outcome_event_id)
             assert isinstance(closing, trail.Retained) and closing.record.data  # noqa: PT018  one claim
             names = self.number_of(closing.record.data["invocation_id"])
-        return {"code": CODES.get(type(answer), repr(answer)), "names": names}  # type: ignore[call-overload]
+        return {"code": CODES.get(type(answer), repr(answer)), "names": names}
 
     def number_of(self, invocation_id: object) -> int | None:
         """The model's number of the invocation."""
@@ -301,6 +301,7 @@ class OpeningSubject(World):
     def age(self, invocation: int) -> None:
         """The intent is as old as a sweep examines."""
         self.ages(self.intent_of(self.callers[invocation]).event_id, self.examined_at)
+        self.starts_again()
 
     def close_own(self, invocation: int) -> None:
         """The invocation, which stands, closes: by its outcome, or by the constituent's refusal."""

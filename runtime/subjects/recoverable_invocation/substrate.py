@@ -46,6 +46,7 @@ class HandedTrail:
     down: bool = False
     writes: Journalled = delivered
     next_writes: deque[Journalled] = field(default_factory=deque)
+    before_reads: Callable[[], bool] | None = None  # whether the journal can be read this time
     during_reads: deque[Callable[[], object]] = field(default_factory=deque)  # one thing a range read
 
     def record_action(
@@ -74,7 +75,7 @@ class HandedTrail:
         self, after: int, limit: int | None = None, *, behind_writers: bool = False
     ) -> trail.RangeAnswer:
         """The page, unless the journal is out of reach."""
-        if self.down:
+        if self.down or (self.before_reads is not None and not self.before_reads()):
             return trail.Unavailable("away")
         answer = self.inner.read_range(after, limit, behind_writers=behind_writers)
         if self.during_reads:

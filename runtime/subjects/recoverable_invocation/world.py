@@ -6,8 +6,9 @@ that the journal holds of it, and a lease ends in its row. Everything else is th
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from falsework.runtime import trail
 from falsework.runtime.invocation.answers import Alert, Committed, NotCommitted, ProbeAnswer
@@ -23,10 +24,11 @@ from falsework.runtime.invocation.figures import (
 )
 from falsework.runtime.invocation.indexes import Indexes
 from falsework.runtime.invocation.instance import Instance
+from falsework.runtime.invocation.keyed import Keyed
 from falsework.runtime.invocation.section import section_key
 from falsework.runtime.store import StoreUnknown
 from falsework.runtime.subjects.lease import HandClock
-from falsework.runtime.subjects.recoverable_invocation.bends import Bend, bent
+from falsework.runtime.subjects.recoverable_invocation.bends import Bend, Step, bent
 from falsework.runtime.subjects.recoverable_invocation.place import SQLITE, Place, credential_of, restamp
 from falsework.runtime.subjects.recoverable_invocation.substrate import HandedLeases, HandedTrail
 from falsework.runtime.trail.journal import AuditTrail
@@ -38,7 +40,7 @@ KIND, KEY = "ledger", "act"
 CALLER, SERVICE, OPERATOR = "dana", "ledger-reconciler", "olga"
 ACTORS = (CALLER, SERVICE, OPERATOR)
 OUTCOME = f"{KIND}.disclosed"
-REFUSED_CODE = "unknown-authority-type"
+REFUSED_CODE, GUARDED_CODE = "unknown-authority-type", "already-disclosed"
 
 FIGURES = Figures(
     reconciliation_cadence=60 * SECOND,
@@ -56,7 +58,7 @@ FIGURES = Figures(
 LEDGER = Kind(
     name=KIND,
     act_key="subject and recipient",
-    partition=Partition(frozenset({REFUSED_CODE}), frozenset()),
+    partition=Partition(frozenset({REFUSED_CODE, GUARDED_CODE}), frozenset()),
     commit_fence=None,
     pairing=Pairing("nonce", "seam instant", "grows on each node"),
     repeatable=True,
@@ -71,10 +73,7 @@ LEDGER = Kind(
     retry_attempts=None,
     minted_key=None,
 )
-JOURNAL_FENCE: Mapping[str, Any] = {
-    "journal_fence": Fence("deadline parameter"),
-    "record_action_bound": SECOND // 2,
-}
+FENCED_JOURNAL = replace(FIGURES, journal_fence=Fence("deadline parameter"), record_action_bound=SECOND // 2)
 
 
 def deployment(figures: Figures, *kinds: Kind) -> Deployment:
@@ -117,7 +116,7 @@ class World:
         self.bell = Bell()
         self.numbers = itertools.count(1)
         self.nodes: dict[object, Instance] = {}
-        self.steps: dict[str, Callable[..., object]] = {}
+        self.steps: dict[str, Step] = {}
 
     # What a driver calls.
 
@@ -139,13 +138,14 @@ class World:
     def begin_with(self, name: object, declared: Callable[[], Deployment]) -> None:
         """The journal is as founded, and this walk's node is the one of that name."""
         self.end_of_walk()
+        self.trail.down, self.trail.before_reads = False, None
         if name not in self.nodes:
             self.nodes[name] = self.node_of(declared())
         self.place.begin()
         self.clock.instant = START
         self.audit = AuditTrail(self.store)
         self.steward = Steward(self.audit, "admin", credential_of("admin"))
-        self.trail.inner, self.trail.down = self.audit, False
+        self.trail.inner = self.audit
         self.trail.next_writes.clear()
         self.trail.during_reads.clear()
         self.leases.failing.clear()
@@ -174,17 +174,17 @@ class World:
         """The id that is drawn next."""
         return f"id {number}"
 
-    def starts_again(self) -> None:
-        """The node has read nothing of the journal yet."""
-        parties = self.node.parties
-        parties.indexes = Indexes(
-            self.trail, parties.deployment.kinds, parties.figures, self.clock, in_order=True
-        )
+    def starts_again(self, node: Instance | None = None) -> None:
+        """The node is another process now, which has read what stands open and nothing else."""
+        parties = (node or self.node).parties
+        kinds, keyed = parties.deployment.kinds, Keyed(self.store, parties.deployment.kinds)
+        parties.indexes = Indexes(self.trail, kinds, parties.figures, self.clock, in_order=True, keyed=keyed)
+        unread = parties.indexes.start()
+        assert unread is None, unread
 
     def ages(self, event_id: str, span: int) -> None:
         """The journal holds the record as so old; a node that starts now reads that."""
         restamp(self.store, event_id, self.clock.now() - span)
-        self.starts_again()
 
     def stands_again(self, *keys: str) -> None:
         """Time stands where it stood; a lease that had ended by the end of the call has ended."""

@@ -186,14 +186,16 @@ class ListOfAnyLength(ResolvingSubject):
 
 
 def _beside_the_section(right: Right) -> Right:
-    def resolve(parties: Parties, kind_name: str, act_key: str, *call: Any) -> object:
-        kind, said = parties.kind(kind_name), call[-1]
-        answer = right(parties, kind_name, act_key, *call)
+    def resolve(parties: Parties, kind_name: str, act_key: str, name: str, event: str, *rest: Any) -> object:
+        kind, (actor_ref, credential, said) = parties.kind(kind_name), rest
+        answer = right(parties, kind_name, act_key, name, event, *rest)
         if not isinstance(answer, SectionUnavailable):
             return answer
         holder = Standing(section_key(kind.name, act_key), parties.ids())
         now = parties.seam.now()
-        return _under_the_section(parties, kind, act_key, *call[:-1], said, holder, now)
+        return _under_the_section(
+            parties, kind, act_key, name, event, actor_ref, credential, said, holder, now
+        )
 
     return resolve
 
