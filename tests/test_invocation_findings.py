@@ -6,15 +6,19 @@ from 600 - 2×135 - 60 - 2 = 268 s on.
 
 import dataclasses
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from falsework.runtime import trail
 from falsework.runtime.invocation.answers import (
+    JournalUnavailable,
     NotCommitted,
     StoreUnavailable,
     Tally,
 )
+from falsework.runtime.invocation.held import Held
+from falsework.runtime.invocation.instance import Instance
 from falsework.runtime.store import StoreFailed
 from invocation_world import DATA, KEY, KIND, OUTCOME, World, deployment_with
 
@@ -111,6 +115,13 @@ def test_two_open_intents_are_told_of_where_a_sweep_would_close_the_first(worlds
         assert first.invocation_id == "inv-1"
 
 
+class Away:
+    """A database that nothing can be written to."""
+
+    def transaction(self, name: str) -> object:
+        raise StoreFailed("down")
+
+
 def test_a_register_that_cannot_be_written_stops_no_run(world: World) -> None:
     """findings 3: what was seen is held, and written with the next run that can."""
     world.opened()
@@ -119,11 +130,6 @@ def test_a_register_that_cannot_be_written_stops_no_run(world: World) -> None:
     world.says = StoreUnavailable("down")
     register = world.instance.parties.register
     whole = register.store
-
-    class Away:
-        def transaction(self, name: str) -> object:
-            raise StoreFailed("down")
-
     register.store = Away()  # type: ignore[assignment]
     assert counted(world.instance.reconcile()) == {"examined": 1, "skipped": 1}
     assert world.bell.rung == ["findings held"]
@@ -133,3 +139,66 @@ def test_a_register_that_cannot_be_written_stops_no_run(world: World) -> None:
     world.instance.reconcile()
     (outage,) = world.instance.findings()
     assert (outage.first_seen, outage.last_seen) == (seen, world.clock.now())
+
+
+def node(world: World, held: Path) -> Instance:
+    """A process of the node whose findings wait in the file."""
+    instance = world.node()
+    instance.parties.register.held = Held(held)
+    return instance
+
+
+def test_an_outage_is_told_whole_whoever_lived_through_it(world: World, tmp_path: Path) -> None:
+    """External check 1: the process that saw it begin died in it, and so did the next one."""
+    held = tmp_path / "ledger.yaml.held"
+    before = node(world, held)
+    before.reconcile()
+    world.passes(60)
+    world.trail.down = True
+    instants: list[int] = []
+    world.instance = before
+    for _ in range(3):
+        world.instance.parties.register.store = Away()  # type: ignore[assignment]
+        assert world.instance.reconcile() == JournalUnavailable("down")
+        instants.append(world.clock.now())
+        world.passes(60)
+        world.trail.down = False
+        world.instance = node(world, held)  # the one before it is dead
+        world.trail.down = True
+    assert world.bell.rung == ["findings held"] * 3
+    assert str(held) in world.bell.alerts[0].detail
+    world.trail.down = False
+    world.instance.reconcile()
+    (outage,) = world.instance.findings()
+    assert (outage.first_seen, outage.last_seen) == (instants[0], instants[-1])
+    assert outage.closed_at == world.clock.now()
+    assert outage.detail.endswith("a run last had the register at 2001-09-09T01:46:40Z")
+    assert held.read_bytes() == b""
+
+
+def test_what_no_file_takes_is_held_in_the_process(world: World, tmp_path: Path) -> None:
+    instance = node(world, tmp_path / "no folder" / "held")
+    whole = instance.parties.register.store
+    instance.parties.register.store = Away()  # type: ignore[assignment]
+    world.trail.down = True
+    instance.reconcile()
+    assert "in this process alone" in world.bell.alerts[0].detail
+    world.trail.down = False
+    instance.parties.register.store = whole
+    instance.reconcile()
+    assert [found.finding.value for found in instance.findings()] == ["journal-unavailable"]
+    assert instance.findings()[0].detail == "down; no run had the register before"
+
+
+def test_a_line_that_was_half_written_was_never_held(tmp_path: Path) -> None:
+    held = Held(tmp_path / "held")
+    assert held.lines() == []
+    assert held.add("one") == str(tmp_path / "held")
+    with (tmp_path / "held").open("ab") as file:
+        file.write(b"half")
+    with pytest.raises(ZeroDivisionError), held.taken() as lines:
+        assert lines == ["one"] + 1 // 0 * [""]
+    assert held.lines() == ["one"]
+    with held.taken() as lines, Held(tmp_path / "held").taken() as others:
+        assert (lines, others) == (["one"], [])  # two processes: each line is one's
+    assert held.lines() == []

@@ -30,8 +30,7 @@ from falsework.runtime.invocation.host import (
 )
 from falsework.runtime.invocation.instance import refuse_failing_conditions
 from falsework.runtime.invocation.units import spoken
-from falsework.runtime.store import Row, Value
-from falsework.runtime.store.shared import SharedStore
+from falsework.runtime.store import Row, Store, Value
 from falsework.runtime.trail.identity import fingerprint, fresh_credential, public_key_of
 from falsework.runtime.trail.journal import wrong_name
 from falsework.runtime.trail.steward import Steward, found
@@ -75,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _found(
     deployment: Deployment,
-    store: SharedStore,
+    store: Store,
     administrator: ServiceIdentity,
     credentials: dict[Path, str],
     actors: dict[str, Path],

@@ -12,7 +12,7 @@ from falsework.runtime.invocation.figures import Deployment
 from falsework.runtime.invocation.host import Host, hosted
 from falsework.runtime.invocation.instance import StartRefused
 from falsework.runtime.invocation.located import DeploymentError
-from falsework.runtime.store import StoreBusy, StoreError, StoreFailed, StoreUnknown
+from falsework.runtime.store import StoreBusy, StoreError, StoreFailed, StoreUnknown, StoreUnreachable
 from falsework.runtime.trail.journal import TrailError
 
 OK = 0
@@ -26,6 +26,10 @@ class CommandError(Exception):
 
 MISTAKES = (BindingError, CommandError, DeploymentError, Misuse, StartRefused, StoreError, TrailError)
 """What a user can mend: the rest is the runtime's own fault, and is shown whole."""
+
+
+OUTAGES = (StoreBusy, StoreFailed, StoreUnknown, StoreUnreachable)
+"""What of a store passes by itself, or when somebody has mended the server."""
 
 
 def add_deployment(parser: argparse.ArgumentParser) -> None:
@@ -43,11 +47,19 @@ def with_deployment(path: Path, does: Callable[[Deployment], int]) -> int:
         return BAD_INPUT
 
 
-def with_host(path: Path, does: Callable[[Host], int]) -> int:
-    """Likewise, with the deployment's journal open."""
+def with_host(
+    path: Path, does: Callable[[Host], int], lost: Callable[[Deployment, StoreError], None] | None = None
+) -> int:
+    """Likewise, with the deployment's journal open; who wants to hears of an outage that keeps it closed."""
 
     def hosting(deployment: Deployment) -> int:
-        with hosted(deployment) as host:
+        try:
+            host = hosted(deployment)
+        except OUTAGES as problem:
+            if lost is not None:
+                lost(deployment, problem)
+            raise
+        with host:
             return does(host)
 
     return with_deployment(path, hosting)

@@ -14,11 +14,12 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from falsework.runtime.clock import SystemWaiter, Waiter
+from falsework.runtime.clock import SystemClock, SystemWaiter, Waiter
 from falsework.runtime.commands.outcome import NOT_MET, OK, CommandError, add_deployment, with_host
 from falsework.runtime.invocation.answers import Tally
 from falsework.runtime.invocation.bindings import BindingError
-from falsework.runtime.invocation.host import Host
+from falsework.runtime.invocation.figures import Deployment
+from falsework.runtime.invocation.host import Host, hold_an_outage
 from falsework.runtime.invocation.instance import Instance, StartRefused
 from falsework.runtime.invocation.log import JsonLines
 from falsework.runtime.invocation.metrics import metrics
@@ -54,7 +55,14 @@ def run(args: argparse.Namespace) -> int:
         runs = args.runs if args.every_cadence else 1
         return sweep(host, instance, log, SystemWaiter(host.clock), runs, args.metrics)
 
-    return with_host(args.deployment, sweeping)
+    return with_host(args.deployment, sweeping, _lost)
+
+
+def _lost(deployment: Deployment, problem: StoreError) -> None:
+    """A run that could not begin is one that saw the outage: its span is told once the journal is back."""
+    clock = SystemClock()
+    where = hold_an_outage(deployment, clock, str(problem))
+    JsonLines(_line, clock).event("findings held", "alert", where=where, seen="journal-unavailable")
 
 
 def _line(text: str) -> None:
@@ -98,13 +106,15 @@ def _one_run(host: Host, instance: Instance, log: JsonLines, file: Path | None) 
 
 def _kept(host: Host, instance: Instance, log: JsonLines) -> bool:
     """The steward has done what is due; what keeps it from that is told, and stops no run."""
+    steward = host.deployment.journal.steward
+    if steward is None:
+        return True
     try:
-        kept = host.keep(instance)
+        kept = host.keep(instance.parties.indexes, steward)
     except (BindingError, StoreError, TrailError) as problem:
         log.event("journal not kept", "alert", detail=str(problem))
         return False
-    if kept is not None:
-        log.event("kept", placed=kept.placed, purged=kept.purged, checkpoint=kept.checkpoint)
+    log.event("kept", placed=kept.placed, purged=kept.purged, checkpoint=kept.checkpoint)
     return True
 
 

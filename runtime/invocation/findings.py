@@ -3,14 +3,18 @@
 A finding of an act is one record for the invocation and the condition. A finding of the instance is one
 record for each stretch of runs that saw the condition: it opens at the first, moves on with every further
 one, and closes at the first run that does not see it. What cannot be written, the journal's database being
-away, is held and written with the next run that can.
+away, is held and written with the next run that can, and so it outlives the run's process where there is a
+file to hold it. An outage of the journal tells when a run last had the register before it.
 """
 
+import json
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+from falsework.runtime.invocation.held import Held
+from falsework.runtime.invocation.log import instant
 from falsework.runtime.store import Row, Store, StoreError, Transaction, boundaries
 
 SURFACE = "findings.surface"
@@ -22,6 +26,10 @@ INSERT = """INSERT INTO finding
     (id, finding, kind, act_key, invocation_id, detail, run_id, first_seen, last_seen)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"""
 STANDING = """SELECT id, finding, kind FROM finding WHERE last_seen IS NOT NULL AND closed_at IS NULL"""
+
+LAST_BEAT = "SELECT beaten_at FROM heartbeat WHERE instance = ?"
+BEAT = """INSERT INTO heartbeat (instance, run_id, beaten_at) VALUES (?, ?, ?)
+    ON CONFLICT (instance) DO UPDATE SET run_id = excluded.run_id, beaten_at = excluded.beaten_at"""
 
 
 class Condition(Enum):
@@ -76,7 +84,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class Run:
     """What one run saw, at what instant; one that is no whole run ends nothing that it does not see."""
 
     run_id: str
@@ -84,28 +92,54 @@ class _Run:
     sightings: tuple[Sighting, ...]
     whole: bool
 
+    def line(self) -> str:
+        """The run as it is held."""
+        seen = [
+            [each.finding.value, each.kind, each.act_key, each.invocation_id, each.detail]
+            if isinstance(each, ActFinding)
+            else [each.finding.value, each.kind, each.detail]
+            for each in self.sightings
+        ]
+        return json.dumps([self.run_id, self.now, self.whole, seen])
+
+
+def run_of(line: str) -> Run:
+    """The run that is held in the line; `ValueError` where none is."""
+    match json.loads(line):
+        case [str() as run_id, int() as now, bool() as whole, list() as seen]:
+            return Run(run_id, now, tuple(map(_sighting, seen)), whole)
+    raise ValueError("it is no run with its sightings")
+
+
+def _sighting(seen: object) -> Sighting:
+    match seen:
+        case [str() as what, str() as kind, str() as key, str() as name, str() as detail] if what in NAMES:
+            return ActFinding(Condition(what), kind, key, name, detail)
+        case [str() as what, str() | None as kind_or_none, str() as detail] if what in NAMES:
+            return InstanceFinding(Condition(what), kind_or_none, detail)
+    raise ValueError(f"{seen!r} is no sighting")
+
 
 class Register:
     """The findings of one instance, in the journal's own database."""
 
-    def __init__(self, store: Store, instance: str = "") -> None:
+    def __init__(self, store: Store, instance: str = "", held: Held | None = None) -> None:
         self.store = store
         self.instance = instance
-        self._held: list[_Run] = []
+        self.held = held or Held()
         self._lock = threading.Lock()
 
-    def surface(self, run_id: str, now: int, sightings: Iterable[Sighting], *, whole: bool) -> bool:
-        """Every sighting is in the register, or held for the next call; answers which."""
+    def surface(self, run_id: str, now: int, sightings: Iterable[Sighting], *, whole: bool) -> str | None:
+        """Every sighting is in the register, behind those that were held; or the answer says where it is."""
+        run = Run(run_id, now, tuple(sightings), whole)
         with self._lock:
-            self._held.append(_Run(run_id, now, tuple(sightings), whole))
             try:
-                with self.store.transaction(SURFACE) as transaction:
-                    for run in self._held:
-                        _write(transaction, run)
+                with self.held.taken() as lines, self.store.transaction(SURFACE) as transaction:
+                    for each in (*map(run_of, lines), run):
+                        _write(transaction, each, self.instance)
             except StoreError:
-                return False
-            self._held.clear()
-            return True
+                return self.held.add(run.line())
+            return None
 
     def findings(self) -> tuple[Finding, ...]:
         """Every record, the oldest first."""
@@ -114,7 +148,7 @@ class Register:
         return tuple(map(_finding, rows))
 
 
-def _write(transaction: Transaction, run: _Run) -> None:
+def _write(transaction: Transaction, run: Run, instance: str) -> None:
     """The run's sightings open or move on their records, and what a whole run did not see is closed."""
     standing = {(finding, kind): id_ for id_, finding, kind in transaction.execute(STANDING)}
     for sighting in run.sightings:
@@ -128,11 +162,23 @@ def _write(transaction: Transaction, run: _Run) -> None:
             transaction.execute("UPDATE finding SET last_seen = ? WHERE id = ?", (run.now, id_))
         else:
             name = f"{what}/{sighting.kind or ''}/{run.run_id}"
-            about = (sighting.kind, None, None, sighting.detail)
+            detail = sighting.detail
+            if sighting.finding is Condition.JOURNAL_UNAVAILABLE:
+                detail = f"{detail}; {_last_beat(transaction, instance)}"
+            about = (sighting.kind, None, None, detail)
             transaction.execute(INSERT, (name, what, *about, run.run_id, run.now, run.now))
     if run.whole:
         for id_ in standing.values():
             transaction.execute("UPDATE finding SET closed_at = ? WHERE id = ?", (run.now, id_))
+        transaction.execute(BEAT, (instance, run.run_id, run.now))
+
+
+def _last_beat(transaction: Transaction, instance: str) -> str:
+    """When a run last had the register: an outage began after it, whoever was there to see it begin."""
+    match transaction.execute(LAST_BEAT, (instance,)):
+        case [(int() as beaten_at,)]:
+            return f"a run last had the register at {instant(beaten_at)}"
+    return "no run had the register before"
 
 
 def _finding(row: Row) -> Finding:

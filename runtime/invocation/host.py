@@ -5,20 +5,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from falsework.runtime.clock import Clock, SystemClock, SystemWaiter
 from falsework.runtime.invocation.bindings import BindingError, credential_of, probe_of
-from falsework.runtime.invocation.figures import Deployment
-from falsework.runtime.invocation.findings import Register
+from falsework.runtime.invocation.figures import Deployment, ServiceIdentity
+from falsework.runtime.invocation.findings import Condition, InstanceFinding, Register, Run, run_of
+from falsework.runtime.invocation.held import Held
 from falsework.runtime.invocation.indexes import Indexes
 from falsework.runtime.invocation.instance import Instance, StartRefused
 from falsework.runtime.invocation.keyed import Keyed
 from falsework.runtime.invocation.parties import Alerts
 from falsework.runtime.invocation.units import spoken
 from falsework.runtime.lease import LeaseHost
-from falsework.runtime.store import StoreRefused
-from falsework.runtime.store.shared import SharedStore
+from falsework.runtime.store import Store, StoreRefused
 from falsework.runtime.store.sqlite import SqliteStore
 from falsework.runtime.trail import Caps, RecordAnswer, Recorded
 from falsework.runtime.trail.checkpoint import FileWitness, Notary, RolledBack, refuse_a_rollback
@@ -28,7 +28,15 @@ from falsework.runtime.trail.retention import declared_policies
 from falsework.runtime.trail.steward import NothingToDo, Steward
 
 
-def opened_store(deployment: Deployment, clock: Clock | None = None, *, create: bool = False) -> SharedStore:
+class JournalStore(Store, Protocol):
+    """A store of which what was destroyed can be taken out of the database's own log too."""
+
+    def sweep_destroyed(self) -> bool:
+        """Nothing of what was overwritten is left; False while a reader still needs it."""
+        ...
+
+
+def opened_store(deployment: Deployment, clock: Clock | None = None, *, create: bool = False) -> JournalStore:
     """The store that the file names; what is not there yet is made only where that is asked for.
 
     A file's clock is this machine's; a server has its own.
@@ -54,6 +62,29 @@ def opened_store(deployment: Deployment, clock: Clock | None = None, *, create: 
         raise StoreRefused(f"{deployment.path}: {problem}") from problem
 
 
+def held_beside(deployment: Deployment) -> Held:
+    """What waits for the register on this machine, in a file beside the deployment's."""
+    return Held(deployment.path.with_name(f"{deployment.path.name}.held"))
+
+
+def refuse_unreadable(held: Held) -> None:
+    """Every line that is held is a run's; else a person has to look at it before it is lost."""
+    for number, line in enumerate(held.lines(), start=1):
+        try:
+            run_of(line)
+        except ValueError as problem:
+            raise StartRefused(
+                f"{held.path}:{number}: is no finding that waits for its register ({problem}): put the line "
+                "aside, and tell a person what it may have said"
+            ) from problem
+
+
+def hold_an_outage(deployment: Deployment, clock: Clock, detail: str) -> str:
+    """A run that could not even begin has seen the journal's outage; where that is held."""
+    seen = (InstanceFinding(Condition.JOURNAL_UNAVAILABLE, None, detail),)
+    return held_beside(deployment).add(Run(secrets.token_hex(16), clock.now(), seen, whole=False).line())
+
+
 def caps_of(deployment: Deployment) -> Caps:
     """How large a record, a reference and a page of this journal may be."""
     journal = deployment.journal
@@ -62,11 +93,15 @@ def caps_of(deployment: Deployment) -> Caps:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """How many acts of an administrator it took, and how many records the witness's note covers."""
+    """How many acts of an administrator it took, and how many records the witness's note covers.
+
+    `swept` says whether what was destroyed is gone from the database's own log too, where there was any.
+    """
 
     placed: int
     purged: int
     checkpoint: int | None
+    swept: bool | None
 
 
 @dataclass(slots=True)
@@ -74,7 +109,7 @@ class Host:
     """What runs on one machine for one deployment file."""
 
     deployment: Deployment
-    store: SharedStore
+    store: JournalStore
     trail: AuditTrail
     clock: Clock
 
@@ -94,7 +129,7 @@ class Host:
 
     def register(self) -> Register:
         """The findings."""
-        return Register(self.store, self.deployment.name)
+        return Register(self.store, self.deployment.name, held_beside(self.deployment))
 
     def started(self, alerts: Alerts) -> Instance:
         """The instance, with every condition checked, and everything that a figure alone cannot say."""
@@ -106,6 +141,8 @@ class Host:
         steward = self.deployment.journal.steward
         if steward is not None:
             credential_in(steward.credential_file)
+        held = held_beside(self.deployment)
+        refuse_unreadable(held)
         return Instance(
             self.deployment,
             trail=self.trail,
@@ -117,6 +154,7 @@ class Host:
             probes={name: probe_of(self.deployment, kind) for name, kind in kinds.items()},
             credentials={name: text for name, text in credentials.items() if text is not None},
             in_order=True,  # the trail numbers its records under the lock by which they become visible
+            held=held,
         )
 
     def refuse_wrong_clocks(self) -> None:
@@ -166,24 +204,22 @@ class Host:
                     "with falsework found"
                 )
 
-    def keep(self, instance: Instance) -> Kept | None:
-        """What an administrator owes the journal after a run: late placements, purges, and a checkpoint.
+    def keep(self, indexes: Indexes, administrator: ServiceIdentity) -> Kept:
+        """What an administrator owes the journal now and then: late placements, purges, and a checkpoint.
 
         Nothing is purged of an invocation that still stands open: its account could not be read any more.
         """
-        journal = self.deployment.journal
-        if journal.steward is None:
-            return None
-        credential = credential_in(journal.steward.credential_file)
-        steward = Steward(self.trail, journal.steward.actor, credential)
-        indexes = instance.parties.indexes
+        credential = credential_in(administrator.credential_file)
+        steward = Steward(self.trail, administrator.actor, credential)
         owed = {intent.event_id for intent in indexes.every_open_intent()}
         placed = _until_done(steward.place_late)
         purged = _until_done(lambda: steward.purge(spares=owed.__contains__))
-        if journal.witness is None:
-            return Kept(placed, purged, None)
-        notary = Notary(self.trail, credential, FileWitness(journal.witness))
-        return Kept(placed, purged, notary.checkpoint().size)
+        swept = self.store.sweep_destroyed() if purged else None
+        witness = self.deployment.journal.witness
+        if witness is None:
+            return Kept(placed, purged, None, swept)
+        notary = Notary(self.trail, credential, FileWitness(witness))
+        return Kept(placed, purged, notary.checkpoint().size, swept)
 
     def close(self) -> None:
         """The store is no longer open."""
@@ -223,7 +259,7 @@ def _until_done(act: Callable[[], RecordAnswer | NothingToDo]) -> int:
         acts += 1
 
 
-def opened_trail(deployment: Deployment, store: SharedStore) -> AuditTrail:
+def opened_trail(deployment: Deployment, store: Store) -> AuditTrail:
     """The trail that the store holds; a store without one is told by its place."""
     try:
         return AuditTrail(store, caps_of(deployment))

@@ -20,6 +20,7 @@ from falsework.runtime.invocation.close import close
 from falsework.runtime.invocation.conditions import failing
 from falsework.runtime.invocation.figures import Deployment
 from falsework.runtime.invocation.findings import ActFinding, Condition, Finding, Register
+from falsework.runtime.invocation.held import Held
 from falsework.runtime.invocation.indexes import Indexes
 from falsework.runtime.invocation.keyed import Keyed
 from falsework.runtime.invocation.open import open_act
@@ -56,6 +57,7 @@ class Instance:
         probes: Mapping[str, Probe | None],
         credentials: Mapping[str, str],
         in_order: bool,
+        held: Held | None = None,
     ) -> None:
         refuse_failing_conditions(deployment)
         keyed = Keyed(store, deployment.kinds)
@@ -67,7 +69,7 @@ class Instance:
             ActSection(leases, fenced=deployment.figures.journal_fence is not None),
             indexes,
             Sizing(trail, deployment.figures),
-            Register(store, deployment.name),
+            Register(store, deployment.name, held),
             seam,
             ids,
             alerts,

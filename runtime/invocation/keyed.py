@@ -14,6 +14,7 @@ from falsework.runtime.invocation.records import Closing, Intent, Noted, Recover
 from falsework.runtime.invocation.section import section_key
 from falsework.runtime.invocation.standing import state
 from falsework.runtime.store import Row, Store, StoreError, Transaction, Value
+from falsework.runtime.trail import Record
 from falsework.runtime.trail.journal import COLUMNS, TABLES, record_of
 
 Act = tuple[str, str]
@@ -40,6 +41,7 @@ BY_WORD = f"({_is('abandoned')} OR {_is('escalated')})"
 
 OF_ONE = f"SELECT {COLUMNS} FROM {TABLES} WHERE j.act = ? AND j.invocation_id = ? ORDER BY j.seq"  # noqa: S608
 OF_ACT = f"SELECT {COLUMNS} FROM {TABLES} WHERE j.act = ? ORDER BY j.seq"  # noqa: S608  all ours
+SHOWN = f"SELECT j.act, j.invocation_id, {COLUMNS} FROM {TABLES} WHERE j.seq > ? ORDER BY j.seq LIMIT ?"  # noqa: S608
 NEXT = "SELECT act FROM journal WHERE act > ? ORDER BY act LIMIT 1 OFFSET ?"
 LAST = "SELECT MAX(seq) FROM journal"
 INTENTS = f"""SELECT seq, act, invocation_id FROM journal
@@ -173,6 +175,31 @@ class Keyed:
         bound = " OR ".join(f"substr(action_ref, 1, {len(begin)}) = ?" for begin in begins)
         other = f"NOT {INTENT} AND NOT {PLAN} AND substr(action_ref, length(action_ref)) <> '.'"
         return f"({listed} OR (NOT ({bound}) AND {other}))", (*refs, *begins)
+
+
+def misplaced(store: Store) -> str | None:
+    """The first record that the index has under another act than its payload says; None where none is."""
+    after = 0
+    with store.snapshot() as snapshot:
+        while rows := snapshot.execute(SHOWN, (after, PAGE)):
+            for act, invocation_id, *columns in rows:
+                record = record_of(tuple(columns))
+                after = record.sequence_number
+                said = _said(record)
+                if (act, invocation_id) != said:
+                    return f"record {after} is found as {(act, invocation_id)}, and its payload says {said}"
+    return None
+
+
+def _said(record: Record) -> tuple[str, str] | tuple[None, None]:
+    """The act and the invocation that the record's own payload names."""
+    data = record.data or {}
+    kind, act_key, invocation_id = data.get("kind"), data.get("act_key"), data.get("invocation_id")
+    if kind != record.action_ref.partition(".")[0]:
+        return None, None
+    if not isinstance(act_key, str) or not isinstance(invocation_id, str):
+        return None, None
+    return section_key(str(kind), act_key), invocation_id
 
 
 def _one(condition: str) -> str:

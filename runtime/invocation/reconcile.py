@@ -59,10 +59,11 @@ class _Run:
 
     def _surface(self, sightings: list[Sighting], *, whole: bool) -> None:
         """What was seen is on the register; where it is held instead, a person hears of that."""
-        if not self.parties.register.surface(self.run_id, self.now, sightings, whole=whole):
+        where = self.parties.register.surface(self.run_id, self.now, sightings, whole=whole)
+        if where is not None:
             seen = ", ".join(sighting.finding.value for sighting in sightings) or "nothing"
             self.parties.alerts.alert(
-                Alert("findings held", "", "", "", f"seen by run {self.run_id}: {seen}")
+                Alert("findings held", "", "", "", f"in {where}, seen by run {self.run_id}: {seen}")
             )
 
     def _tally(self, surfaced: int) -> Tally:

@@ -19,6 +19,10 @@ class StoreRefused(StoreError):
     """The store will not start: what it stands on cannot keep its promises."""
 
 
+class StoreUnreachable(StoreRefused):
+    """The server that holds the store does not answer: an outage, or a wrong name."""
+
+
 class StoreBusy(StoreError):
     """Another writer kept the store for the whole of the busy timeout; nothing was written."""
 

@@ -26,6 +26,7 @@ from falsework.runtime.store.contract import (
     StoreFailed,
     StoreRefused,
     StoreUnknown,
+    StoreUnreachable,
     Value,
     pass_through,
 )
@@ -356,7 +357,7 @@ def connect(server: Server, *, writes: bool = True) -> Raw:
             application_name=f"falsework {server.schema}",
         )
     except psycopg.Error as error:
-        raise StoreRefused(
+        raise StoreUnreachable(
             f"{server.name}: cannot be reached ({_said(error)}): give a running server"
         ) from error
     try:
