@@ -50,7 +50,12 @@ def part(subject: str, model: str, store: str) -> NamedSubject:
 @pytest.mark.parametrize("store", STORES)
 @pytest.mark.parametrize(
     "subject, model",
-    [("records_opening", "ServedFenced"), ("records_resolving", "EveryTrouble"), ("records_adopter", "")],
+    [
+        ("records_opening", "ServedFenced"),
+        ("records_resolving", "EveryTrouble"),
+        ("records_adopter", ""),
+        ("records_reading", ""),
+    ],
 )
 def test_the_runtime_does_what_the_slice_says(subject: str, model: str, store: str) -> None:
     named = part(subject, model, store)
