@@ -4,6 +4,7 @@ They are interrupted before and after what a verb does to the store, so that eve
 die there, and replies of the store are lost. What a log is changed by is chosen by a seed too.
 """
 
+import functools
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -96,7 +97,7 @@ def recorded(seed: int, folder: Path, turns: int = TURNS) -> tuple[list[str], Ma
         walk = LeaseWalk(scheduler.rng, lines.append, store, host_class=host, judge_class=judge)
         scheduler.walk = walk
         for worker in walk.workers:
-            scheduler.add(worker.name, lambda worker=worker: works(scheduler, walk, worker, turns))
+            scheduler.add(worker.name, functools.partial(works, scheduler, walk, worker, turns))
         scheduler.add("judge", lambda: delivers(scheduler, walk, turns))
         scheduler.run()
         walk.recorder.close()

@@ -11,7 +11,7 @@ from typing import Any
 from falsework.conformance.observed_values import Shown, shown_in, told_in, value_in
 from falsework.conformance.projection import Unreadable, plain
 from falsework.definition import Action, Definition
-from falsework.domains import Domain
+from falsework.domains import Bool, Domain, EnumOf, OptionOf
 from falsework.errors import InputError
 from falsework.naming import nearest
 
@@ -187,7 +187,7 @@ class _Reader:
         if not isinstance(names, list):
             raise self.problem(f"hidden is {names!r}; write a list of actions, such as {_some(self.actions)}")
         for name in names:
-            if name not in self.actions:
+            if not isinstance(name, str) or name not in self.actions:
                 raise self.problem(
                     f"hidden names {name!r}, which is no action of {self.definition.name}"
                     f"{nearest(str(name), self.actions)}"
@@ -252,7 +252,12 @@ class _Reader:
             )
         if seq <= last:
             return self.problem(f"the event {seq} of {node} a second time; its next one is {wanted}")
-        return self.problem(f"the events {wanted} to {seq - 1} of {node} are missing before its event {seq}")
+        missing = (
+            f"event {wanted} of {node} is"
+            if seq == wanted + 1
+            else f"events {wanted} to {seq - 1} of {node} are"
+        )
+        return self.problem(f"the {missing} missing before its event {seq}; write what was left out")
 
     def _read_event(self, data: dict[str, Any], node: str, seq: int, begun: Event | None, text: str) -> Event:
         action = self._action(data)
@@ -280,7 +285,7 @@ class _Reader:
         name = data.get("action")
         if name is None:
             return None
-        if name not in self.actions:
+        if not isinstance(name, str) or name not in self.actions:
             raise self.problem(
                 f"{self.definition.name} has no action {name!r}{nearest(str(name), self.actions)}"
             )
@@ -315,7 +320,7 @@ class _Reader:
         try:
             return reading(domain, data)
         except Unreadable as problem:
-            raise self.problem(f"{what}: {problem}") from None
+            raise self.problem(f"{what}: {problem}{_values(domain)}") from None
 
     def _shown(self, given: object) -> tuple[Shown, ...]:
         if not isinstance(given, dict):
@@ -353,6 +358,15 @@ class _Reader:
         odd = [word for word in data if word not in words]
         if odd:
             raise self.problem(f"{where} has no field {odd[0]!r}{nearest(odd[0], words)}")
+
+
+def _values(domain: Domain) -> str:
+    """What to write instead, of a domain whose name does not say it."""
+    inner = domain.inner if isinstance(domain, OptionOf) else domain
+    names = ["true", "false"] if isinstance(inner, Bool) else []
+    names += list(inner.cls.__members__) if isinstance(inner, EnumOf) else []
+    names += ["null"] if isinstance(domain, OptionOf) else []
+    return f"; write one of: {', '.join(names)}" if names else ""
 
 
 def _some(names: Iterable[str]) -> str:

@@ -95,7 +95,9 @@ def _by_parents(log: Log, events: tuple[Event, ...], number: dict[str, int]) -> 
             causes = [before[here], *named] if here in before else named
             if missing := [cause for cause in causes if cause not in found and here not in found]:
                 if missing[0] in waiting:
-                    raise LogProblem(log.name, every[here].line, "its causes go round in a circle: see after")
+                    raise LogProblem(
+                        log.name, every[here].line, "its causes go round in a circle; leave an after out"
+                    )
                 waiting.append(missing[0])
                 continue
             waiting.pop()
