@@ -6,7 +6,7 @@ VENV := .venv
 STAMP := $(VENV)/installed
 BIN := $(VENV)/bin
 
-.PHONY: gate test check deep bench fmt golden
+.PHONY: gate test check deep bench release fmt golden
 .DEFAULT_GOAL := check
 
 # Every model, twin, witness and conformance run, compared with what is declared.
@@ -31,6 +31,10 @@ deep: $(STAMP)
 # The peers side by side in one run, as ratios of CPU seconds.
 bench: $(STAMP)
 	$(BIN)/python bench/run.py
+
+# The sdist and the wheel, unless something is not as it must be; FALSEWORK_POSTGRES names the other store.
+release: $(STAMP)
+	$(BIN)/python .ci/release.py
 
 fmt: $(STAMP)
 	$(BIN)/ruff check --fix .
