@@ -19,6 +19,8 @@ from falsework.runtime.audit.auditor import Asked, audit
 from falsework.runtime.audit.found import Verdict
 from invocation_world import START
 
+pytestmark = pytest.mark.slow
+
 PACKAGE = Path(auditor.__file__).parent
 AS_OF = "2001-09-09T02:00:00Z"  # a quarter of an hour after the records
 PROBE = '''"""The store of a test: it holds one act."""

@@ -22,6 +22,9 @@ from falsework.runtime.trail.merkle import root_of
 from invocation_world import SECOND, credential_of
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture
 def hand() -> Iterator[ByHand]:
     """Two acts, of which the first is purged, and a checkpoint over all but the last record."""
