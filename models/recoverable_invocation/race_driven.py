@@ -49,6 +49,49 @@ class DrivenInvocation(AsBuilt):
     FIRST_RUN = False
 
 
+@configuration(breaks=UNATTENDED | UNTROUBLED | UNSWEPT)
+class DrivenAlone(Driven):
+    """The invocation alone, which does not die."""
+
+    FIRST_RUN = False
+
+
+@configuration(breaks=UNATTENDED | UNTROUBLED | UNSWEPT)
+class DrivenOnce(DrivenAlone):
+    """The invocation of an act that may happen only once."""
+
+    REPEATABLE = False
+    ESCALATION_BLOCKS = True
+
+
+@configuration(breaks=UNATTENDED | UNTROUBLED)
+class DrivenUndecidable(Driven):
+    """The store may hold what it cannot tell from the act."""
+
+    UNDECIDABLE = True
+
+
+@configuration(breaks=UNATTENDED | UNTROUBLED)
+class DrivenSweepAhead(Driven):
+    """The sweep's clock is ahead by all of the allowance."""
+
+    SWEEP_SKEW = 1
+
+
+@configuration(breaks=UNATTENDED | UNTROUBLED | {Race.the_sweep_abandons: None})
+class DrivenFencelessStore(Driven):
+    """The store cannot be told when to stop."""
+
+    COMMIT_FENCE = False
+
+
+@configuration(breaks=UNATTENDED | UNTROUBLED | UNSWEPT)
+class DrivenReportOnly(Driven):
+    """The sweep has no identity to write under."""
+
+    SERVICE_IDENTITY = False
+
+
 @configuration(
     breaks=ONE_CALL | UNSWEPT | {Race.an_operator_corrects_an_escalation: None},
 )

@@ -30,6 +30,7 @@ from falsework.runtime.store import StoreUnknown
 from falsework.runtime.subjects.race_parts import KIND, TICK, Message
 from falsework.runtime.subjects.race_view import View
 from falsework.runtime.subjects.race_world import World
+from falsework.runtime.subjects.recoverable_invocation.bends import Bend, bent
 
 AS_BUILT: dict[str, object] = {
     "JOURNAL_LAG": 0,  # the host reads the journal's own clock
@@ -101,6 +102,7 @@ class Driven(World):
     internal: ClassVar[tuple[str, ...]] = ()
     refusals: ClassVar[tuple[type[Exception], ...]] = (NotNow,)
     unknowns: ClassVar[tuple[type[Exception], ...]] = (StoreUnknown,)
+    bends: ClassVar[tuple[Bend, ...]] = ()  # of a runtime that is wrong on purpose
 
     # What a driver calls.
 
@@ -114,7 +116,8 @@ class Driven(World):
 
     def perform(self, action: str, arguments: Mapping[str, object]) -> object:
         """The action has happened; its answer by name."""
-        return getattr(self, action)(**arguments)
+        with bent(self.bends):
+            return getattr(self, action)(**arguments)
 
     def observe(self) -> Mapping[str, object]:
         """What the database holds, what is on its way, and where each process stands."""
@@ -133,6 +136,8 @@ class Driven(World):
         if process.actor.go(passing):
             return "PROCEED"
         answer = process.actor.result
+        if process.message is not None and process.message.answer is None:
+            self.orphan = process.message
         process.forgets()
         if who != "INVOCATION":
             process.actor = None
@@ -188,9 +193,13 @@ class Driven(World):
         self.adopter.apply()
 
     def commit_replies(self, arm: str) -> str:
-        self.nodes["INVOCATION"].arm = arm
         self.adopter.declined = self.adopter.declined or arm == "PRE_COMMIT"
+        self.nodes["INVOCATION"].arm = self.taken_for(arm)
         return self.goes("INVOCATION")
+
+    def taken_for(self, arm: str) -> str:
+        """What the adopter's own partition makes of the store's reply."""
+        return arm
 
     def close_gates(self) -> str:
         return self.goes("INVOCATION")
@@ -330,9 +339,16 @@ class Driven(World):
         if process.message is not None and process.message.answer is None:
             self.orphan = process.message
         process.actor.die()
+        self.host.connection_lost(process.holder)
         process.forgets()
         if who != "INVOCATION":
             process.actor = None
+        self.fences_the_orphan()
+
+    def fences_the_orphan(self) -> None:
+        """A dead writer's write that the journal admits no longer is gone."""
+        if self.orphan is not None and self.fences(self.orphan):
+            self.orphan = None
 
     def pass_time(self) -> None:
         """A tick has passed on every clock, and the journal admits no longer what is past its fence."""
@@ -340,8 +356,7 @@ class Driven(World):
         for process in self.nodes.values():
             if process.message is not None:
                 self.fences(process.message)
-        if self.orphan is not None and self.fences(self.orphan):
-            self.orphan = None
+        self.fences_the_orphan()
 
 
 class RaceSubject(Driven):

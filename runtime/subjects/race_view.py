@@ -20,7 +20,7 @@ from falsework.runtime.subjects.race_parts import (
     Message,
     Process,
 )
-from falsework.runtime.subjects.race_world import NODES, World
+from falsework.runtime.subjects.race_world import World
 
 AUTHORS = {CALLER: "INVOCATION", SWEEP: "SWEEP", OPERATOR: "OPERATOR"}
 KINDS = {
@@ -110,13 +110,13 @@ class View:
         """Who holds the act's section, and for how long still."""
         world = self.world
         row = world.host.recorded(section_key(KIND, world.act_key))
-        left = 0 if row is None else max(row.expires_at - world.store.now(), 0) // TICK
-        if row is None or left == 0:
-            return None, 0
+        now = world.store.now()
+        left = 0 if row is None else max(row.expires_at - now, 0) // TICK
+        if row is None or not world.host.has_standing(row, row.holder, now):
+            return None, left
         if row.holder in world.ghosts:
             return "GHOST", left
-        holders = {world.nodes[who].holder: who for who in NODES}
-        return holders.get(row.holder, row.holder), left
+        return row.holder.split()[1], left  # a holder is named by walk, node and number
 
     def closing(self, closing: Closing, places: Mapping[str, int]) -> dict[str, object]:
         """A closing as the model has it; a journal that shows a record hides it no longer."""

@@ -72,6 +72,8 @@ SKEWS = {"FIRST_RUN": "SWEEP_SKEW", "SECOND_RUN": "SWEEP_SKEW", "OPERATOR": "OPE
 CREDENTIALS = {
     name: fresh_credential(bytes([n]).__mul__) for n, name in enumerate(("admin", CALLER, OPERATOR, SWEEP), 1)
 }
+APART = 100 * TICK
+"""From one walk to the next: longer than anything of a walk lasts."""
 DISPOSITIONS: dict[str, Disposition] = {
     "OUTCOME": Outcome(OUTCOME_REF, {}),
     "ABANDONED": Abandon("the store holds nothing"),
@@ -97,11 +99,7 @@ class World:
     journal_class: ClassVar[type[AuditTrail]] = AuditTrail
     section_class: ClassVar[type[Section]] = Section
     indexes_class: ClassVar[type[Indexes]] = Indexes
-    opens = staticmethod(open_act)
-    closes = staticmethod(close)
-    refuses_the_act = staticmethod(refuse)
-    reconciles = staticmethod(reconcile)
-    resolves = staticmethod(resolve)
+    mailbox_class: ClassVar[type[Mailbox]] = Mailbox
 
     def __init__(self) -> None:
         self.clock = HandClock(FOR_EVER)
@@ -144,8 +142,9 @@ class World:
         """An act that nobody has heard of, and nobody at work."""
         self.crew.dismiss()
         self.walks += 1
+        self.clock.instant += APART
         self.constants = constants
-        self.deployment: Deployment = declared(constants)
+        self.deployment = self.declares(constants)
         self.first = self.last_number()
         self.act_key = f"act {self.walks}"
         behind = Ahead(None, self.clock, -self.number("STORE_LAG") * TICK)
@@ -157,6 +156,10 @@ class World:
         self.orphan: Message | None = None
         self.deaths = self.calls = self.written = 0
         self.let_in = False
+
+    def declares(self, constants: Mapping[str, object]) -> Deployment:
+        """The deployment with the model's figures."""
+        return declared(constants)
 
     def dissolves(self) -> None:
         """Nobody is at work, the store is closed, and its file is gone."""
@@ -184,7 +187,7 @@ class World:
     def node(self, process: Process) -> Parties:
         """One node of the instance, with maps of its own."""
         skew = self.number(SKEWS.get(process.who, "INVOCATION_SKEW")) * TICK
-        mailbox = Mailbox(self.journal, process, self.first)
+        mailbox = self.mailbox_class(self.journal, process, self.first)
         kinds, figures = self.deployment.kinds, self.deployment.figures
         numbers = itertools.count(1)
         return Parties(
@@ -224,7 +227,7 @@ class World:
         """The adopter's service: Open, the commit under its fence, and what its arm calls for."""
         process, parties = self.nodes["INVOCATION"], self.parties["INVOCATION"]
         data = {DATUM: self.act_key}
-        opened = self.opens(parties, KIND, self.act_key, CALLER, CREDENTIALS[CALLER], data)
+        opened = open_act(parties, KIND, self.act_key, CALLER, CREDENTIALS[CALLER], data)
         if not isinstance(opened, Opened):
             return opened
         process.meets("commit")
@@ -239,23 +242,23 @@ class World:
             yield_act(parties, *act)
             return RecordingFailure(Position.OUTCOME, "on the unknown arm")
         if process.arm == "PRE_COMMIT":
-            return self.refuses_the_act(parties, *names, "no", REFUSAL)
-        return self.closes(parties, *names, OUTCOME_REF, {})
+            return refuse(parties, *names, "no", REFUSAL)
+        return close(parties, *names, OUTCOME_REF, {})
 
     def running(self, who: str) -> object:
         """A run of the sweep."""
-        return self.reconciles(self.parties[who])
+        return reconcile(self.parties[who])
 
     def resolving(self) -> object:
         """The operator's call, which names the intent that the invocation has written or will write."""
         chosen = DISPOSITIONS[self.nodes["OPERATOR"].disposition]
         names = (KIND, self.act_key, f"{self.walks} INVOCATION 1", self.event("intent"))
-        return self.resolves(self.parties["OPERATOR"], *names, OPERATOR, CREDENTIALS[OPERATOR], chosen)
+        return resolve(self.parties["OPERATOR"], *names, OPERATOR, CREDENTIALS[OPERATOR], chosen)
 
     def reopening(self) -> object:
         """A second Open of the act, on a node of its own."""
         parties, data = self.parties["ANOTHER"], {DATUM: "another"}
-        return self.opens(parties, KIND, self.act_key, CALLER, CREDENTIALS[CALLER], data)
+        return open_act(parties, KIND, self.act_key, CALLER, CREDENTIALS[CALLER], data)
 
     # Writes on their way.
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from falsework.runtime import trail
-from falsework.runtime.store import Store
+from falsework.runtime.store import Row, Store
 from falsework.runtime.store.shared import SharedStore
 from falsework.runtime.store.sqlite import SqliteStore
 from falsework.runtime.subjects.lease import HandClock, in_memory
@@ -22,7 +22,9 @@ from falsework.runtime.trail.steward import Steward, found
 SQLITE, POSTGRES = "driven SQLite", "driven PostgreSQL"
 SERVER = "FALSEWORK_POSTGRES"
 GUARDS = ("journal_update", "journal_delete")
-WRITTEN = ("lease", "placed_late", "destroyed", "checkpoint")
+WRITTEN = ("lease", "placed_late", "destroyed", "checkpoint", "finding", "heartbeat")
+STORED = """seq, event_id, recorded_at, action_ref, actor_ref, key_id, attestation, policy_ref, retention_until,
+    commitment, link, salt, payload"""
 
 
 class Place:
@@ -73,7 +75,7 @@ class Place:
         """The journal is as it was founded, and nobody holds anything."""
         with self.store.transaction("world.begin") as transaction:
             transaction.execute("DELETE FROM journal WHERE seq > ?", (self._founded,))
-            for table in (*WRITTEN, "finding"):
+            for table in WRITTEN:
                 transaction.execute(f"DELETE FROM {table}")  # noqa: S608  the names are ours
 
     def records(self, audit: AuditTrail) -> tuple[trail.Record, ...]:
@@ -83,6 +85,27 @@ class Place:
             assert isinstance(page, trail.Page) and page.complete, page  # noqa: PT018  one claim
             self._records, self._changed = page.records, False
         return self._records
+
+    def taken_out(self, event_ids: Sequence[str]) -> list[Row]:
+        """These records have not landed yet."""
+        rows: list[Row] = []
+        with self.store.transaction("world.taken_out") as transaction:
+            for name in event_ids:
+                rows += transaction.execute(
+                    f"SELECT {STORED} FROM journal WHERE event_id = ?",  # noqa: S608  the names are ours
+                    (name,),
+                )
+                transaction.execute("DELETE FROM journal WHERE event_id = ?", (name,))
+        return rows
+
+    def put_back(self, rows: Sequence[Row]) -> None:
+        """These records have landed, where they stood."""
+        with self.store.transaction("world.put_back") as transaction:
+            for row in rows:
+                transaction.execute(
+                    f"INSERT INTO journal ({STORED}) VALUES ({', '.join('?' for _ in row)})",  # noqa: S608
+                    row,
+                )
 
     def close(self) -> None:
         """Nothing is left of the store."""

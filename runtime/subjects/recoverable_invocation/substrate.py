@@ -159,10 +159,13 @@ class HandedLeases(LeaseHost):
         self.sections = Sections(store, clock)
         self.patience = Patience(self.sections, clock)
         self.failing: deque[bool] = deque()  # one a take
+        self.before_takes: deque[Callable[[], object]] = deque()  # one thing a take
         super().__init__(store, clock, self.patience)
 
     def take(self, key: str, holder: str, duration: int, **how: bool) -> Granted | Reentered | Unavailable:
         """The real take, unless the host is out of reach."""
+        if self.before_takes:
+            self.before_takes.popleft()()
         if self.failing and self.failing.popleft():
             raise StoreFailed("away")
         self.patience.waited_for = key

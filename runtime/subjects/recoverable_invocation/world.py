@@ -37,8 +37,8 @@ from falsework.runtime.trail.steward import Steward
 SECOND = 1_000_000
 START = 1_000_000_000 * SECOND
 KIND, KEY = "ledger", "act"
-CALLER, SERVICE, OPERATOR = "dana", "ledger-reconciler", "olga"
-ACTORS = (CALLER, SERVICE, OPERATOR)
+CALLER, ANOTHER_CALLER, SERVICE, OPERATOR = "dana", "erin", "ledger-reconciler", "olga"
+ACTORS = (CALLER, ANOTHER_CALLER, SERVICE, OPERATOR)
 OUTCOME = f"{KIND}.disclosed"
 REFUSED_CODE, GUARDED_CODE = "unknown-authority-type", "already-disclosed"
 
@@ -149,6 +149,7 @@ class World:
         self.trail.next_writes.clear()
         self.trail.during_reads.clear()
         self.leases.failing.clear()
+        self.leases.before_takes.clear()
         self.bell.rung.clear()
         self.numbers = itertools.count(1)
         self.node = self.nodes[name]
