@@ -49,7 +49,9 @@ class SystemClock:
 
     def now(self) -> int:
         """The wall clock's instant, or the latest one answered if that is later."""
-        self._latest = max(self._latest, self._source())
+        reading = self._source()
+        if reading > self._latest:
+            self._latest = reading
         return self._latest
 
 

@@ -20,7 +20,8 @@ from falsework.runtime.store import (
     StoreUnknown,
     Transaction,
 )
-from falsework.runtime.store.shared import MOST_TOGETHER, Connection, SharedStore
+from falsework.runtime.store.connection import Connection
+from falsework.runtime.store.shared import MOST_TOGETHER, SharedStore
 from stores import BOTH, Place, placed
 
 INSERT = "INSERT INTO lease (lease_key, holder, expires_at) VALUES (?, ?, ?)"

@@ -4,8 +4,6 @@ The largest are the sweep's and the operator's: a recovered outcome, and an esca
 candidates. A reference that nobody knows yet is counted at its cap.
 """
 
-import json
-
 from falsework.runtime.invocation.answers import Cause
 from falsework.runtime.invocation.figures import Figures, Kind
 from falsework.runtime.invocation.records import (
@@ -59,7 +57,7 @@ class Sizing:
         except ValueError as error:
             return f"intent_data cannot be recorded: {error}"
         # A key adds its own length to a record, and nothing else does: keys as long have records as large.
-        named = (kind.name, len(json.dumps(act_key, ensure_ascii=False).encode()), actor_ref)
+        named = (kind.name, _written(act_key), actor_ref)
         if named not in self._largest:
             self._largest[named] = self._closings(kind, act_key, actor_ref)
         for name, bytes_ in {"the intent": size, **self._largest[named]}.items():
@@ -87,6 +85,11 @@ class Sizing:
             "the outcome, as large as outcome_envelope says": outcome + kind.outcome_envelope,
             "the escalation with every candidate": escalated,
         }
+
+
+def _written(text: str) -> int:
+    """How many bytes a printable text takes inside a record."""
+    return len(text.encode()) + text.count('"') + text.count("\\") + 2
 
 
 def _bad_data(kind: Kind, data: Data) -> str | None:

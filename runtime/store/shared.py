@@ -10,10 +10,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
+from falsework.runtime.store.connection import Connection, OpenTransaction
 from falsework.runtime.store.contract import (
     Failpoint,
     Question,
@@ -24,133 +25,11 @@ from falsework.runtime.store.contract import (
     StoreUnknown,
     Value,
     boundaries,
+    pass_through,
 )
 
 MOST_TOGETHER = 64
 """How many transactions share a commit at most: a bound on how long the first one waits for the others."""
-
-
-class Connection(Protocol):
-    """One connection to a database, used by one thread at a time."""
-
-    def begin(self, name: str, seconds: float, first: Question | None, flush: bool) -> list[Row]:
-        """A transaction is open: a writer's alone, after no longer than this; a reader's with one view.
-
-        The answer is that of the first question. One that does not flush commits after whatever had been
-        committed before it, and is as durable as the next one that flushes.
-        """
-        ...
-
-    def execute(self, name: str, statement: str, values: Sequence[Value]) -> list[Row]:
-        """The statement has run; its rows."""
-        ...
-
-    def write(self, name: str, statement: str, values: Sequence[Value]) -> None:
-        """The statement runs before whatever follows it here; it has no rows."""
-        ...
-
-    def settle(self, name: str) -> None:
-        """What was written has run, or has failed."""
-        ...
-
-    def look(self, name: str, statement: str, values: Sequence[Value]) -> list[Row]:
-        """The statement has run by itself, in no transaction that was begun for it; its rows."""
-        ...
-
-    def mark(
-        self, depth: int, name: str = "savepoint", first: Question | None = None
-    ) -> list[Row] | StoreError:
-        """What follows can be undone by itself; the first question's rows, or why it alone failed."""
-        ...
-
-    def keep(self, depth: int) -> None:
-        """What followed the mark can no longer be undone by itself."""
-        ...
-
-    def undo(self, depth: int) -> None:
-        """What followed the mark is undone."""
-        ...
-
-    def commit(self, name: str) -> None:
-        """The transaction is durable; `StoreUnknown` where that cannot be known."""
-        ...
-
-    def roll_back(self) -> None:
-        """No transaction is open, whatever had to be given up for it."""
-        ...
-
-    def is_open(self) -> bool:
-        """Whether the transaction is still open: a database may end one by itself at the worst faults."""
-        ...
-
-    def now(self) -> int:
-        """The database's clock, inside the transaction or outside any."""
-        ...
-
-    def close(self) -> None:
-        """The connection is closed."""
-        ...
-
-
-class OpenTransaction:
-    """The statements of one transaction, refused once it has ended."""
-
-    __slots__ = ("_connection", "_depth", "_name", "ended", "failed", "found")
-
-    def __init__(self, connection: Connection, name: str, found: list[Row]) -> None:
-        self._connection = connection
-        self._name = name
-        self._depth = 1
-        self.found = found
-        self.ended = False
-        self.failed: StoreError | None = None
-
-    def execute(self, statement: str, values: Sequence[Value] = ()) -> list[Row]:
-        """The statement has run; its rows."""
-        self._refuse_the_ended()
-        try:
-            return self._connection.execute(self._name, statement, values)
-        except StoreError as error:
-            self.failed = error
-            raise
-
-    def write(self, statement: str, values: Sequence[Value] = ()) -> None:
-        """The statement runs before the next one, or with the end."""
-        self._refuse_the_ended()
-        try:
-            self._connection.write(self._name, statement, values)
-        except StoreError as error:
-            self.failed = error
-            raise
-
-    def _refuse_the_ended(self) -> None:
-        """The transaction has not ended."""
-        if self.ended:
-            raise StoreError(f"{self._name}: the transaction has ended: execute inside its with block")
-
-    def refuse_what_failed(self) -> None:
-        """No statement has failed, or its failure is raised again: nothing is left out of a transaction."""
-        if self.failed is not None:
-            raise StoreFailed(str(self.failed)) from self.failed
-
-    @contextmanager
-    def attempt(self) -> Iterator[None]:
-        """Where the block raises, it is undone and the rest of the transaction stands."""
-        before = self.failed
-        self._depth += 1
-        self._connection.mark(self._depth)
-        try:
-            yield
-            self._connection.settle(self._name)
-        except BaseException:
-            if self._connection.is_open():
-                self._connection.undo(self._depth)
-                self.failed = before
-            raise
-        else:
-            self._connection.keep(self._depth)
-        finally:
-            self._depth -= 1
 
 
 class Writing:
@@ -171,7 +50,8 @@ class Writing:
         try:
             self._together, found = store.enter(name, self._first, flush=self._flush)
             self._inside = OpenTransaction(store.writer, name, found)
-            self._or_undone(boundaries(name)[0])
+            if store.failpoint is not pass_through:
+                self._or_undone(boundaries(name)[0])
         except BaseException:
             store.come_outside()
             raise
@@ -187,7 +67,8 @@ class Writing:
                 store.undone(self._together, name)
                 return
             _, written, durable = boundaries(name)
-            self._or_undone(written)
+            if self._inside.failed is not None or store.failpoint is not pass_through:
+                self._or_undone(written)
             self._inside.ended = True
             store.done(self._together, name)
             store.failpoint(durable)
@@ -231,7 +112,7 @@ class SharedStore:
         self._queue: deque[threading.Lock] = deque()  # those who wait for their turn
         self._taken = False
         self._together: Together | None = None  # the transaction that is open, if one is
-        self._readers: list[Connection] = []
+        self._readers: deque[Connection] = deque()
         self._inside = threading.local()
         self._closed = False
 
@@ -285,10 +166,8 @@ class SharedStore:
         """No connection is open, once those in use have come back; closing twice is closing once."""
         with self._mutex:
             closed, self._closed = self._closed, True
-            readers, self._readers = self._readers, []
             idle = not self._taken
-        for reader in readers:
-            reader.close()
+        self._close_readers()
         if idle and not closed:
             self.writer.close()
 
@@ -311,20 +190,28 @@ class SharedStore:
 
     def _borrow(self, name: str) -> Connection:
         """A reader that nobody else uses."""
-        with self._mutex:
-            if self._closed:
-                raise StoreError(f"{name}: this store is closed: open a store again")
-            if self._readers:
-                return self._readers.pop()
-        return self._open_reader()
+        self.refuse_the_closed(name)
+        try:
+            return self._readers.pop()  # a deque's ends need no lock
+        except IndexError:
+            return self._open_reader()
 
     def _give_back(self, reader: Connection) -> None:
         """The reader is another's to use, or closed with the store."""
-        with self._mutex:
-            if not self._closed:
-                self._readers.append(reader)
-                return
-        reader.close()
+        self._readers.append(reader)
+        if self._closed:
+            self._close_readers()
+
+    def _close_readers(self) -> None:
+        """No reader is open that nobody uses."""
+        with suppress(IndexError):
+            while True:
+                self._readers.pop().close()
+
+    def refuse_the_closed(self, name: str) -> None:
+        """The store is open."""
+        if self._closed:
+            raise StoreError(f"{name}: this store is closed: open a store again")
 
     # Turns, and commits that are shared.
 
@@ -358,13 +245,12 @@ class SharedStore:
 
     def _await_turn(self, name: str) -> None:
         """It is this thread's turn, after all who came before it."""
-        seat = threading.Lock()
         with self._mutex:
-            if self._closed:
-                raise StoreError(f"{name}: this store is closed: open a store again")
+            self.refuse_the_closed(name)
             if not self._taken:
                 self._taken = True
                 return
+            seat = threading.Lock()
             seat.acquire()
             self._queue.append(seat)
         try:
@@ -470,12 +356,14 @@ class SharedStore:
 
     def _commit(self, together: Together, name: str) -> None:
         """The transaction is durable, or all are told why not."""
-        together.outcome = StoreUnknown(f"{name}: the commit was interrupted: read again before repeating it")
         try:
             self.writer.commit(name)
-            together.outcome = None
         except StoreError as error:
             together.outcome = error
+        except BaseException:
+            said = f"{name}: the commit was interrupted: read again before repeating it"
+            together.outcome = StoreUnknown(said)
+            raise
         finally:
             self._end(together)
 

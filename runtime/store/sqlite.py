@@ -216,6 +216,11 @@ class SqliteStore(SharedStore):
         writer = self._opened()
         super().__init__(writer, self._reader, failpoint, busy_timeout_ms / 1_000)
 
+    def now(self) -> int:
+        """The clock of the machine, which is the database's."""
+        self.refuse_the_closed("now")
+        return self._clock.now()
+
     def sweep_destroyed(self) -> bool:
         """What was overwritten is gone from the log of writes too; False while a reader still needs it."""
         sweeper = SqliteConnection(self.path, self._clock, self._busy_timeout_ms)

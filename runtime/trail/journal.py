@@ -1,6 +1,6 @@
 """The audit trail over a store: one transaction a record, and reads that tell absence from destruction."""
 
-import secrets
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ class TrailError(Exception):
 
 def fresh_event_id() -> str:
     """An id nobody has; those minted later sort later, so that their index grows at one end."""
-    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"
+    return f"{time.time_ns() // 1_000_000:012x}{os.urandom(10).hex()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Seams:
     """Where what differs from run to run comes in: event ids and salts."""
 
     event_id: Callable[[], str] = fresh_event_id
-    entropy: Callable[[int], bytes] = secrets.token_bytes
+    entropy: Callable[[int], bytes] = os.urandom
 
 
 class AuditTrail:
@@ -222,11 +222,12 @@ class AuditTrail:
                     rows = view.execute(RANGE, (after, asked + 1))
             else:
                 rows = self.store.look(RANGE, (after, asked + 1))
+            if not rows:
+                return Page((), after, complete=True)
             records = tuple(record_of(row) for row in rows[:asked])
         except StoreError as error:
             return Unavailable(str(error))
-        cursor = records[-1].sequence_number if records else after
-        return Page(records, cursor, complete=len(rows) <= asked)
+        return Page(records, records[-1].sequence_number, complete=len(rows) <= asked)
 
     # What is wrong with a request.
 
