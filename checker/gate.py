@@ -23,7 +23,7 @@ from falsework.gate_answers import Answer, Asked, Gated, GateReport, failed
 from falsework.gate_subjects import Question, Walking, add_subject, gather_subjects, subject_questions
 from falsework.gate_words import broken_text, steps_text
 from falsework.language import Model, classes_with_roles, role_of
-from falsework.naming import Named, configurations_of, find, shipped, subject_of, twins_of
+from falsework.naming import Named, OnlyBent, configurations_of, find, shipped, subject_of, twins_of
 from falsework.proofs import Proofs, prove
 from falsework.prove_contract import (
     judge_obligations,
@@ -108,14 +108,24 @@ class _Gate:
         """The models of these names, each once, with everything that is declared of them.
 
         Everything is imported before anything is gathered, so that the order of the names does not matter.
+        A file of twins alone may be named beside the file of their model.
         """
-        found = {name: find(name) for name in names}
+        found: dict[str, list[Named]] = {}
+        bent: list[OnlyBent] = []
+        for name in names:
+            try:
+                found[name] = find(name)
+            except OnlyBent as only:
+                bent.append(only)
+        if bent and not found:
+            raise bent[0]
         taken: set[str] = set()  # the subjects that have found their model
         for named in (each for several in found.values() for each in several):
             if named.cls not in [model.cls for model in self.report.models]:
                 self.report.models.append(_gathered(named, taken))
         self._all_of_the_modules(
             {n.cls.__module__ for k, several in found.items() for n in several if ":" not in k}
+            | {only.module for only in bent}
         )
         for name in subjects:
             subject = find_subject(name)

@@ -56,7 +56,7 @@ def find(name: str) -> list[Named]:
     if not cls_name:
         found = _in_module(where, module)
         if not found:
-            raise InputError(_no_model_in(where, module))
+            raise _no_model_in(where, module)
         return found
     return [Named(name, _class_in(where, module, cls_name))]
 
@@ -238,12 +238,21 @@ def _in_module(name: str, module: ModuleType) -> list[Named]:
     return [Named(f"{name}:{known}", cls) for cls, known in classes.items()]
 
 
-def _no_model_in(where: str, module: ModuleType) -> str:
+class OnlyBent(InputError):
+    """A module of twins and configurations without their models."""
+
+    def __init__(self, message: str, module: str) -> None:
+        super().__init__(message)
+        self.module = module
+
+
+def _no_model_in(where: str, module: ModuleType) -> InputError:
     bent = [name for name, cls in _models_named_in(module).items() if role_of(cls) is not None]
     if bent:
         listed = ", ".join(bent)
-        return f"{where} holds twins and configurations only; name one, such as {where}:{bent[0]} ({listed})"
-    return f"{where} defines no model; write one: class Name(Model): …"
+        found = f"{where} holds twins and configurations only"
+        return OnlyBent(f"{found}; name one, such as {where}:{bent[0]} ({listed})", module.__name__)
+    return InputError(f"{where} defines no model; write one: class Name(Model): …")
 
 
 # --- configurations and twins -------------------------------------------------------------------------------

@@ -350,3 +350,17 @@ def test_twins_that_a_function_makes_are_all_asked_or_none(tmp_path: Path) -> No
     path = door(tmp_path, "DoorMadeTwice", more=f"{made}\nONE, TWO = made(True), made(False)\n")
     with pytest.raises(InputError, match=r"two twins of .* are named Forced"):
         gate([path])
+
+
+def test_a_file_of_twins_alone_is_asked_beside_its_model_and_not_without(tmp_path: Path) -> None:
+    model, twins = door(tmp_path, "DoorBesideTwins"), tmp_path / "twins_of_a_door.py"
+    names = {"module": "doorbesidetwins", "name": "DoorBesideTwins", "twin": "Polite"}
+    twins.write_text(ELSEWHERE.format(**names), encoding="utf-8")
+    for asked in ([model, str(twins)], [str(twins), model]):
+        report = gate(asked)
+        assert {a.name for a in report.asked if a.kind == "twin"} == {"Forced", "Polite"}
+        assert report.verdict.passes
+    with pytest.raises(InputError, match="the twin Polite would not be asked, for its model is not"):
+        gate([LOCKS, str(twins)])
+    with pytest.raises(InputError, match="holds twins and configurations only; name one"):
+        gate([str(twins)])
