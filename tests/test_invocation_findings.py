@@ -17,6 +17,7 @@ from falsework.runtime.invocation.answers import (
     StoreUnavailable,
     Tally,
 )
+from falsework.runtime.invocation.findings import Condition, InstanceFinding, Register
 from falsework.runtime.invocation.held import Held
 from falsework.runtime.invocation.instance import Instance
 from falsework.runtime.store import StoreFailed
@@ -202,3 +203,54 @@ def test_a_line_that_was_half_written_was_never_held(tmp_path: Path) -> None:
     with held.taken() as lines, Held(tmp_path / "held").taken() as others:
         assert (lines, others) == (["one"], [])  # two processes: each line is one's
     assert held.lines() == []
+
+
+def seen(register: Register, run: str, now: int, *kinds: str | None, whole: bool = True) -> None:
+    """A run of some process that saw an outage of each kind's store, or of the journal."""
+    sightings = [
+        InstanceFinding(
+            Condition.JOURNAL_UNAVAILABLE if kind is None else Condition.STORE_UNAVAILABLE, kind, "x"
+        )
+        for kind in kinds
+    ]
+    assert register.surface(run, now, sightings, whole=whole) is None
+
+
+def spans(register: Register) -> list[tuple[int, int | None, int | None]]:
+    return [(found.first_seen, found.last_seen, found.closed_at) for found in register.findings()]
+
+
+def test_runs_of_several_processes_move_no_record_back(world: World) -> None:
+    """findings 7 to 12, whichever run comes first to the register: the span is the runs' own."""
+    register = Register(world.store, "n")
+    seen(register, "a", 10, KIND)
+    seen(register, "c", 30, KIND)
+    seen(register, "b", 20, KIND)  # began before c, and is later here
+    assert spans(register) == [(10, 30, None)]
+    seen(register, "b2", 25)  # did not see it, and began before c, which did
+    assert spans(register) == [(10, 30, None)]
+    seen(register, "d", 40)
+    assert spans(register) == [(10, 30, 40)]
+    seen(register, "e", 35, KIND)  # still within the span that d has ended
+    assert spans(register) == [(10, 35, 40)]
+
+
+def test_what_was_held_had_ended_by_the_run_that_saw_it_no_more(world: World) -> None:
+    """findings 11: a node was cut off from 20 to 40, and comes back at 90; others were there at 60."""
+    register = Register(world.store, "n")
+    seen(register, "a", 10)
+    seen(register, "b", 60)
+    for run, now in (("cut-1", 20), ("cut-2", 40)):
+        seen(register, run, now, None, whole=False)
+    assert spans(register) == [(20, 40, 60)]
+    seen(register, "c", 90)
+    assert spans(register) == [(20, 40, 60)]
+
+
+def test_an_instance_ends_no_outage_of_a_kind_that_it_does_not_serve(world: World) -> None:
+    one, other = Register(world.store, "one", kinds=[KIND]), Register(world.store, "two", kinds=["grant"])
+    seen(one, "a", 10, KIND)
+    seen(other, "b", 20)
+    assert spans(one) == [(10, 10, None)]
+    seen(one, "c", 30)
+    assert spans(one) == [(10, 10, 30)]

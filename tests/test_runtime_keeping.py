@@ -4,28 +4,29 @@ What is found is what was done to the database here; the exit codes are those of
 """
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
 import pytest
-from commands import falsework
-from disclosure_file import written
 
+from command_line import falsework
+from deployment_world import written
+from falsework.runtime.commands import sweep
 from falsework.runtime.invocation import host as hosts
-from test_invocation_commands import STEWARD, Site, counts, lines
+from falsework.runtime.store import Store, StoreUnreachable
+from test_invocation_commands import Site, counts, lines
 
 pytestmark = pytest.mark.slow
 
 ADMINISTRATOR = ("--administrator", "admin", "--credential-file", "admin.key")
-TO_NOBODY = ("store: sqlite:ledger.db", "store: postgresql://nobody:secret@127.0.0.1:1/nothing")
 
 
 @pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     monkeypatch.chdir(tmp_path)
     made = Site(tmp_path)
-    monkeypatch.setattr(hosts, "SystemClock", lambda: made.clock)
+    for module in (hosts, sweep):
+        monkeypatch.setattr(module, "SystemClock", lambda: made.clock)
     made.found()
     monkeypatch.setenv("FALSEWORK_DISCLOSURES", str(tmp_path / "disclosures.db"))
     return made
@@ -97,40 +98,54 @@ def test_an_administrator_keeps_a_journal_whose_nodes_have_no_steward(site: Site
     kept = falsework("keep", "ledger.yaml", *ADMINISTRATOR)
     assert kept.out.splitlines()[1] == "purged: 1 times"
     assert b"subject-1" not in (site.folder / "ledger.db").read_bytes()
-    assert (site.folder / "ledger.db-wal").stat().st_size == 0 or not (site.folder / "ledger.db-wal").exists()
+    assert not (site.folder / "ledger.db-wal").exists()
     assert falsework("verify", "ledger.yaml").code == 0
     other = (site.folder / "dana.key").read_text(encoding="utf-8")
     (site.folder / "admin.key").write_text(other, encoding="utf-8")
     assert falsework("keep", "ledger.yaml", *ADMINISTRATOR).code == 13
 
 
-def test_an_outage_that_keeps_every_sweep_from_beginning_is_told_whole(site: Site) -> None:
+def test_an_outage_that_keeps_every_sweep_from_beginning_is_told_whole(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two runs, a process each, could not reach the server; the third one could, and tells of both."""
-    site.path = written(site.folder, STEWARD)
     assert falsework("sweep", "ledger.yaml").code == 0
+    (held,) = site.folder.glob("ledger.yaml.*.held")
+
+    def unreachable(*_: object, **__: object) -> Store:
+        raise StoreUnreachable("cannot be reached")
+
     instants = []
     for _ in range(2):
-        written(site.folder, TO_NOBODY)
         site.passes(60)
-        said = falsework("sweep", "ledger.yaml")
+        with monkeypatch.context() as patch:
+            patch.setattr(hosts, "opened_store", unreachable)
+            said = falsework("sweep", "ledger.yaml")
         assert said.code == 13
-        assert "secret" not in said.all
         (line,) = lines(said)
-        assert (line["event"], line["where"]) == ("findings held", "ledger.yaml.held")
+        assert (line["event"], line["where"]) == ("findings held", held.name)
         instants.append(site.clock.now())
-    written(site.folder)
     site.passes(60)
     assert falsework("sweep", "ledger.yaml").code == 0
     (outage,) = json.loads(falsework("findings", "ledger.yaml", "--format", "json").out)["findings"]
     assert outage["finding"] == "journal-unavailable"
     assert (outage["first_seen"], outage["last_seen"]) == tuple(instants)
     assert outage["closed_at"] == site.clock.now()
-    assert "secret" not in outage["detail"]
-    assert outage["detail"].endswith("a run last had the register at 2001-09-09T01:46:40Z")
+    assert outage["detail"] == "cannot be reached; a run last had the register at 2001-09-09T01:46:40Z"
+
+
+def test_a_server_that_nobody_here_has_reached_is_a_mistake_and_no_outage(site: Site) -> None:
+    assert falsework("sweep", "ledger.yaml").code == 0
+    written(site.folder, ("store: sqlite:ledger.db", "store: postgresql://nobody:secret@127.0.0.1:1/nothing"))
+    said = falsework("sweep", "ledger.yaml")
+    assert (said.code, said.out, "secret" in said.err) == (13, "", False)
+    assert "127.0.0.1:1/nothing" in said.err
 
 
 def test_a_held_line_that_is_none_is_not_lost(site: Site) -> None:
-    (site.folder / "ledger.yaml.held").write_text('["run", 1, false, [["no such", null, "x"]]]\n')
+    assert falsework("sweep", "ledger.yaml").code == 0
+    (held,) = site.folder.glob("ledger.yaml.*.held")
+    held.write_text('["run", 1, false, [["no such", null, "x"]]]\n')
     said = falsework("sweep", "ledger.yaml")
     assert (said.code, said.out) == (13, "")
-    assert said.err.startswith("falsework: ledger.yaml.held:1: is no finding that waits for its register")
+    assert said.err.startswith(f"falsework: {held.name}:1: is no finding that waits for its register")

@@ -19,7 +19,7 @@ from falsework.runtime.commands.outcome import NOT_MET, OK, CommandError, add_de
 from falsework.runtime.invocation.answers import Tally
 from falsework.runtime.invocation.bindings import BindingError
 from falsework.runtime.invocation.figures import Deployment
-from falsework.runtime.invocation.host import Host, hold_an_outage
+from falsework.runtime.invocation.host import Host, held_beside, hold_an_outage
 from falsework.runtime.invocation.instance import Instance, StartRefused
 from falsework.runtime.invocation.log import JsonLines
 from falsework.runtime.invocation.metrics import metrics
@@ -52,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
     def sweeping(host: Host) -> int:
         log = JsonLines(_line, host.clock)
         instance = host.started(log)
+        held_beside(host.deployment).ready()
         runs = args.runs if args.every_cadence else 1
         return sweep(host, instance, log, SystemWaiter(host.clock), runs, args.metrics)
 
@@ -62,7 +63,8 @@ def _lost(deployment: Deployment, problem: StoreError) -> None:
     """A run that could not begin is one that saw the outage: its span is told once the journal is back."""
     clock = SystemClock()
     where = hold_an_outage(deployment, clock, str(problem))
-    JsonLines(_line, clock).event("findings held", "alert", where=where, seen="journal-unavailable")
+    if where is not None:
+        JsonLines(_line, clock).event("findings held", "alert", where=where, seen="journal-unavailable")
 
 
 def _line(text: str) -> None:

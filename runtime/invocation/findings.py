@@ -9,7 +9,7 @@ file to hold it. An outage of the journal tells when a run last had the register
 
 import json
 import threading
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -23,13 +23,18 @@ BOUNDARIES = boundaries(SURFACE)
 READ = """SELECT finding, kind, act_key, invocation_id, detail, run_id, first_seen, last_seen, closed_at
     FROM finding ORDER BY first_seen, id"""
 INSERT = """INSERT INTO finding
-    (id, finding, kind, act_key, invocation_id, detail, run_id, first_seen, last_seen)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"""
+    (id, finding, kind, act_key, invocation_id, detail, run_id, first_seen, last_seen, closed_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"""
+MOVE_ON = "UPDATE finding SET last_seen = ? WHERE id = ? AND last_seen < ?"
+END = "UPDATE finding SET closed_at = ? WHERE id = ? AND last_seen <= ?"
+AROUND = """SELECT id FROM finding WHERE finding = ? AND kind IS NOT DISTINCT FROM ?
+    AND first_seen <= ? AND closed_at > ? ORDER BY first_seen LIMIT 1"""
 STANDING = """SELECT id, finding, kind FROM finding WHERE last_seen IS NOT NULL AND closed_at IS NULL"""
 
 LAST_BEAT = "SELECT beaten_at FROM heartbeat WHERE instance = ?"
 BEAT = """INSERT INTO heartbeat (instance, run_id, beaten_at) VALUES (?, ?, ?)
-    ON CONFLICT (instance) DO UPDATE SET run_id = excluded.run_id, beaten_at = excluded.beaten_at"""
+    ON CONFLICT (instance) DO UPDATE SET run_id = excluded.run_id, beaten_at = excluded.beaten_at
+    WHERE heartbeat.beaten_at < excluded.beaten_at"""
 
 
 class Condition(Enum):
@@ -123,8 +128,15 @@ def _sighting(seen: object) -> Sighting:
 class Register:
     """The findings of one instance, in the journal's own database."""
 
-    def __init__(self, store: Store, instance: str = "", held: Held | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        instance: str = "",
+        held: Held | None = None,
+        kinds: Collection[str] | None = None,
+    ) -> None:
         self.store = store
+        self.kinds = kinds  # whose outages this instance would see; None for those of any kind
         self.instance = instance
         self.held = held or Held()
         self._lock = threading.Lock()
@@ -136,7 +148,7 @@ class Register:
             try:
                 with self.held.taken() as lines, self.store.transaction(SURFACE) as transaction:
                     for each in (*map(run_of, lines), run):
-                        _write(transaction, each, self.instance)
+                        _write(transaction, each, self.instance, self.kinds)
             except StoreError:
                 return self.held.add(run.line())
             return None
@@ -148,37 +160,54 @@ class Register:
         return tuple(map(_finding, rows))
 
 
-def _write(transaction: Transaction, run: Run, instance: str) -> None:
-    """The run's sightings open or move on their records, and what a whole run did not see is closed."""
+def _write(transaction: Transaction, run: Run, instance: str, kinds: Collection[str] | None) -> None:
+    """The run's sightings open or move on their records, and what a whole run did not see is closed.
+
+    Runs of several processes come here in any order: none moves a record back, and none ends what was seen
+    after it. What a late one saw had ended by the latest whole run, which was here before it.
+    """
+    beat = _last_beat(transaction, instance)
     standing = {(finding, kind): id_ for id_, finding, kind in transaction.execute(STANDING)}
     for sighting in run.sightings:
         what = sighting.finding.value
         if isinstance(sighting, ActFinding):
             name = f"{what}/{sighting.invocation_id}"
             act = (sighting.kind, sighting.act_key, sighting.invocation_id)
-            transaction.execute(INSERT, (name, what, *act, sighting.detail, run.run_id, run.now, None))
-        elif (what, sighting.kind) in standing:
-            id_ = standing.pop((what, sighting.kind))
-            transaction.execute("UPDATE finding SET last_seen = ? WHERE id = ?", (run.now, id_))
-        else:
-            name = f"{what}/{sighting.kind or ''}/{run.run_id}"
-            detail = sighting.detail
-            if sighting.finding is Condition.JOURNAL_UNAVAILABLE:
-                detail = f"{detail}; {_last_beat(transaction, instance)}"
-            about = (sighting.kind, None, None, detail)
-            transaction.execute(INSERT, (name, what, *about, run.run_id, run.now, run.now))
+            transaction.execute(INSERT, (name, what, *act, sighting.detail, run.run_id, run.now, None, None))
+            continue
+        id_ = standing.pop((what, sighting.kind), None) or _around(transaction, sighting, run.now)
+        if id_ is not None:
+            transaction.execute(MOVE_ON, (run.now, id_, run.now))
+            continue
+        detail = sighting.detail
+        if sighting.finding is Condition.JOURNAL_UNAVAILABLE:
+            had = "no run had the register before"
+            if beat is not None:
+                had = f"a run last had the register at {instant(beat)}"
+            detail = f"{detail}; {had}"
+        name = f"{what}/{sighting.kind or ''}/{run.run_id}"
+        ended = beat if beat is not None and run.now < beat else None
+        about = (sighting.kind, None, None, detail)
+        transaction.execute(INSERT, (name, what, *about, run.run_id, run.now, run.now, ended))
     if run.whole:
-        for id_ in standing.values():
-            transaction.execute("UPDATE finding SET closed_at = ? WHERE id = ?", (run.now, id_))
+        for (_, kind), id_ in standing.items():
+            if kind is None or kinds is None or kind in kinds:
+                transaction.execute(END, (run.now, id_, run.now))
         transaction.execute(BEAT, (instance, run.run_id, run.now))
 
 
-def _last_beat(transaction: Transaction, instance: str) -> str:
+def _last_beat(transaction: Transaction, instance: str) -> int | None:
     """When a run last had the register: an outage began after it, whoever was there to see it begin."""
     match transaction.execute(LAST_BEAT, (instance,)):
         case [(int() as beaten_at,)]:
-            return f"a run last had the register at {instant(beaten_at)}"
-    return "no run had the register before"
+            return beaten_at
+    return None
+
+
+def _around(transaction: Transaction, sighting: InstanceFinding, now: int) -> str | None:
+    """The ended record in whose span the instant lies."""
+    rows = transaction.execute(AROUND, (sighting.finding.value, sighting.kind, now, now))
+    return str(rows[0][0]) if rows else None
 
 
 def _finding(row: Row) -> Finding:

@@ -8,7 +8,7 @@ import fcntl
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,6 +20,12 @@ class Held:
         self.path = path
         self._here: list[str] = []  # what no file has
         self._lock = threading.Lock()
+
+    def ready(self) -> None:
+        """The file is there, if it can be: what cannot begin tells of an outage only where one once began."""
+        if self.path is not None:
+            with suppress(OSError):
+                self.path.touch(mode=0o600)
 
     def add(self, line: str) -> str:
         """The line is held, after those before it; answers where."""

@@ -1,5 +1,6 @@
 """A deployment file made to run: its store, its trail, its clocks and its instance, or why not."""
 
+import hashlib
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -59,12 +60,14 @@ def opened_store(deployment: Deployment, clock: Clock | None = None, *, create: 
     try:
         return PostgresStore(url, write_bound_ms=bound_ms, create=create)
     except StoreRefused as problem:
-        raise StoreRefused(f"{deployment.path}: {problem}") from problem
+        raise type(problem)(f"{deployment.path}: {problem}") from problem
 
 
 def held_beside(deployment: Deployment) -> Held:
-    """What waits for the register on this machine, in a file beside the deployment's."""
-    return Held(deployment.path.with_name(f"{deployment.path.name}.held"))
+    """What waits for the register on this machine, beside the deployment: a file for each journal."""
+    place = deployment.journal.store.rpartition("@")[2]  # whoever connects to it, with whatever password
+    journal = hashlib.sha256(place.encode()).hexdigest()[:8]
+    return Held(deployment.path.with_name(f"{deployment.path.name}.{journal}.held"))
 
 
 def refuse_unreadable(held: Held) -> None:
@@ -79,8 +82,14 @@ def refuse_unreadable(held: Held) -> None:
             ) from problem
 
 
-def hold_an_outage(deployment: Deployment, clock: Clock, detail: str) -> str:
-    """A run that could not even begin has seen the journal's outage; where that is held."""
+def hold_an_outage(deployment: Deployment, clock: Clock, detail: str) -> str | None:
+    """A run that could not even begin has seen the journal's outage; where that is held.
+
+    None where no run has ever begun here: then the server's name may be a mistake, and nobody's journal.
+    """
+    path = held_beside(deployment).path
+    if path is None or not path.exists():
+        return None
     seen = (InstanceFinding(Condition.JOURNAL_UNAVAILABLE, None, detail),)
     return held_beside(deployment).add(Run(secrets.token_hex(16), clock.now(), seen, whole=False).line())
 
@@ -129,7 +138,7 @@ class Host:
 
     def register(self) -> Register:
         """The findings."""
-        return Register(self.store, self.deployment.name, held_beside(self.deployment))
+        return Register(self.store, self.deployment.name)
 
     def started(self, alerts: Alerts) -> Instance:
         """The instance, with every condition checked, and everything that a figure alone cannot say."""

@@ -69,7 +69,7 @@ class Instance:
             ActSection(leases, fenced=deployment.figures.journal_fence is not None),
             indexes,
             Sizing(trail, deployment.figures),
-            Register(store, deployment.name, held),
+            Register(store, deployment.name, held, deployment.kinds),
             seam,
             ids,
             alerts,

@@ -137,7 +137,10 @@ def _under_the_section(
         return InvalidCredential(found.detail)
     if found.why is Why.REQUEST:
         return InvalidRequest(found.detail, ResolveRefusal.MALFORMED)
-    return RecordingFailure(Position.RESOLUTION, found.detail)
+    detail = found.detail
+    if found.why is Why.UNREAD:  # asked again it is read again under the section, so that it is written once
+        detail = f"{detail}: it may stand; ask again unchanged, and the answer will tell"
+    return RecordingFailure(Position.RESOLUTION, detail)
 
 
 def _intent(
