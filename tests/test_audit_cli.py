@@ -1,5 +1,6 @@
 """`falsework audit` as a regulator calls it: reports, exit codes, a copy offline, every slip of the input."""
 
+import argparse
 import ast
 import json
 import os
@@ -13,10 +14,11 @@ from pathlib import Path
 import pytest
 
 from audit_world import CALLER, FENCED, ByHand
-from command_line import Said, falsework
+from command_line import ROOT, Said, falsework
 from falsework.runtime.audit import auditor
 from falsework.runtime.audit.auditor import Asked, audit
 from falsework.runtime.audit.found import Verdict
+from falsework.runtime.commands import audit as command
 from invocation_world import START
 
 pytestmark = pytest.mark.slow
@@ -265,3 +267,15 @@ def test_the_auditor_shares_no_line_with_the_writers() -> None:
 def test_a_fenced_kind_is_read_as_one() -> None:
     with ByHand(FENCED) as made:
         assert audit(Asked(made.deployment, probes=False)).verdict is Verdict.VACUOUS
+
+
+def test_the_page_has_every_option_and_every_check() -> None:
+    page = (ROOT / "docs" / "audit.md").read_text("utf-8")
+    parser = argparse.ArgumentParser()
+    command.add_arguments(parser)
+    options = {option for action in parser._actions for option in action.option_strings} - {"-h", "--help"}
+    assert {option for option in options if f"`{option}" not in page} == set()
+    for verdict, code in command.EXIT.items():
+        assert f"| {code} | {verdict.value} |" in page
+    for number in auditor.BESIDE:
+        assert number.replace("5.8", "5.7, 5.8") in page

@@ -21,7 +21,6 @@ from falsework.runtime.trail.identity import fingerprint, public_key_of, signing
 from falsework.runtime.trail.merkle import root_of
 from invocation_world import SECOND, credential_of
 
-
 pytestmark = pytest.mark.slow
 
 
