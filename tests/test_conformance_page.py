@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from falsework import cli_conform
-from falsework.conformance.finding import find_subject
-from falsework.conformance.subject import ATTRIBUTES, METHODS, protocol_text
+from falsework.conformance.finding import SECONDS, find_subject
+from falsework.conformance.subject import ATTRIBUTES, METHODS, OPTIONAL, RECORDS, protocol_text
 from falsework.errors import InputError
 
 PAGE = (Path(__file__).parent.parent / "docs" / "conformance.md").read_text("utf-8")
@@ -51,7 +51,9 @@ def test_the_example_diverges_and_conforms_once_it_is_mended(tmp_path: Path) -> 
 
 def test_every_part_of_the_protocol_has_a_row() -> None:
     rows = re.findall(r"^\| `(\w+)(?:\(.*?\))?` \|", PAGE, re.MULTILINE)
-    assert tuple(rows) == (*ATTRIBUTES, *METHODS)
+    records = (method for method, _ in RECORDS.values())
+    assert tuple(rows) == (*ATTRIBUTES, *OPTIONAL, *METHODS, *records)
+    assert f"may take, {SECONDS['driven']:g} unless told" in PAGE
 
 
 def test_the_command_s_help_lists_the_protocol() -> None:

@@ -100,7 +100,10 @@ RECORDS = {
     "audited": ("histories", "(): each history, as (name, snapshots), one after each record of the journal"),
 }
 """A class with one of these methods is not driven: its surface has that name, and its records are judged."""
-NEEDS = ("needs", "optional: names of environment variables without which it cannot be asked, (…,)")
+OPTIONAL = {
+    "needs": "names of environment variables without which it cannot be asked",
+    "seconds": "how long one call may take, 30 unless told; of records, how long all may take, 600",
+}
 
 
 def kind_of(cls: type) -> str:
@@ -117,7 +120,7 @@ def parts_of(kind: str) -> tuple[str, ...]:
 
 def protocol_text(names: Collection[str] = (*ATTRIBUTES, *METHODS)) -> str:
     """What these parts of a subject mean, one a line."""
-    told = ATTRIBUTES | METHODS | dict(RECORDS.values()) | dict([NEEDS])
+    told = ATTRIBUTES | METHODS | dict(RECORDS.values()) | OPTIONAL
     return "\n".join(f"  {name:<10} {told[name]}" for name in told if name in names)
 
 
