@@ -55,6 +55,7 @@ def part(subject: str, model: str, store: str) -> NamedSubject:
         ("records_resolving", "EveryTrouble"),
         ("records_adopter", ""),
         ("records_reading", ""),
+        ("records_pairing", "Fenced"),
     ],
 )
 def test_the_runtime_does_what_the_slice_says(subject: str, model: str, store: str) -> None:

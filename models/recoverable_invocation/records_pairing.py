@@ -61,6 +61,7 @@ class Pairing(Model):
 
     CAP: ClassVar[int] = 1  # how many candidates an escalation lists
     DATUMS_DIFFER: ClassVar[bool] = True  # whether no two invocations of the act carry one datum
+    EVERY_BINDING: ClassVar[bool] = True  # whether the bindings meet in every way, or in four
 
     paired: bool = True  # the kind binds a pairing datum
     meeting: bool = False  # both invocations carry the same one
@@ -79,6 +80,8 @@ class Pairing(Model):
     def start(self, paired: bool, meeting: bool, alike: bool, fenced: bool, rederives: bool) -> None:
         require(not meeting or (paired and not self.DATUMS_DIFFER))
         require(not alike or not paired)
+        four = rederives == (paired and fenced) and alike == (not paired and not fenced)
+        require(self.EVERY_BINDING or four)
         self.paired = paired
         self.meeting = meeting
         self.alike = alike
@@ -142,7 +145,7 @@ class Pairing(Model):
         return self.closing[invocation] is not None
 
     def listed(self, matching: int) -> int:
-        return matching if matching <= self.CAP else 0
+        return min(matching, self.CAP)
 
     def chosen(self, invocation: Invocation) -> Invocation | None:
         """Which candidate an escalation takes for the act's: none."""
@@ -483,3 +486,10 @@ class DatumsThatMeet(Pairing):
     """Two invocations of the act carry one reading of a clock."""
 
     DATUMS_DIFFER = False
+
+
+@configuration(holds=True)
+class FourBindings(Pairing):
+    """Small enough to be driven: each binding stands beside one value of each other, and none beside both."""
+
+    EVERY_BINDING = False

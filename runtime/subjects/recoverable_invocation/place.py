@@ -23,8 +23,8 @@ SQLITE, POSTGRES = "driven SQLite", "driven PostgreSQL"
 SERVER = "FALSEWORK_POSTGRES"
 GUARDS = ("journal_update", "journal_delete")
 WRITTEN = ("lease", "placed_late", "destroyed", "checkpoint", "finding", "heartbeat")
-STORED = """seq, event_id, recorded_at, action_ref, actor_ref, key_id, attestation, policy_ref, retention_until,
-    commitment, link, salt, payload"""
+STORED = """seq, event_id, recorded_at, action_ref, actor_ref, key_id, attestation, policy_ref,
+    retention_until, commitment, link, salt, payload"""
 
 
 class Place:
