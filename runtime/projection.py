@@ -67,7 +67,7 @@ def acts_of(rows: Iterable[Stored | Row], declared: Declared) -> dict[str, Act]:
             continue
         name, _, word = row.action_ref.partition(".")
         kind = declared.kinds.get(name)
-        said: object = json.loads(row.payload)
+        said = _read(row.payload)
         if kind is None or not isinstance(said, dict) or not isinstance(said.get("invocation_id"), str):
             continue
         if said.get("intent_event_id") in gone:
@@ -82,6 +82,14 @@ def acts_of(rows: Iterable[Stored | Row], declared: Declared) -> dict[str, Act]:
         elif word in SORTS or word in kind.outcomes:
             _closes(act, row, said, kind, events.get(str(said.get("intent_event_id"))))
     return acts
+
+
+def _read(payload: bytes) -> object:
+    """What the payload says; nothing, where it cannot be read."""
+    try:
+        return json.loads(payload)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _intends(act: Act, row: Stored, said: dict[str, object], kind: Bound) -> None:

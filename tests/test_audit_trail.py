@@ -253,7 +253,9 @@ def test_what_is_no_note_is_told(text: str) -> None:
         read_note(text)
 
 
-def test_a_journal_without_a_record_is_none(hand: ByHand) -> None:
+def test_a_journal_without_a_record_has_lost_them_or_was_never_founded(hand: ByHand) -> None:
     hand.run("DELETE FROM journal")
+    assert {"8.1c", "8.1g", "8.1h"} <= set(hand.violated())
+    hand.run("DELETE FROM trail")
     with pytest.raises(NotAudited, match="its journal has no record"):
         hand.audit()

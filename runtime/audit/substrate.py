@@ -139,7 +139,10 @@ class Substrate:
     def ends(self, journal: Journal, reading: int, settles: int) -> None:
         """What can be said only once the whole journal is known."""
         if self.last is None:
-            raise NotAudited(f"{journal.place}: its journal has no record: no trail was founded in it")
+            if not journal.table("trail"):
+                raise NotAudited(f"{journal.place}: its journal has no record: no trail was founded in it")
+            found = "the journal has no record, and a trail was founded in it"
+            self.checks["c"].violated(found, "all of its records", ())
         self._destruction()
         self._placement(reading, settles)
         self._tables(journal)
@@ -187,11 +190,14 @@ class Substrate:
             if why is not None:
                 check.violated(f"{place}: {why}", "the journal that was signed, from its first record on", ())
         for row in journal.table("checkpoint"):
-            at = self._roots_at.get(row[0]) if isinstance(row[0], int) else None
-            if at is not None and (row[1], row[2]) != (at[1], at[3]):
-                check.violated(
-                    f"checkpoint {row[0]!r} is kept beside another tree", "the tree of its size", ()
-                )
+            try:
+                note = read_note(str(row[3]))
+            except NoNote:
+                continue  # that is told already
+            frontier = self._roots_at.get(note.size, (b"", 0, b"", b""))[3]
+            if row[:3] != (note.size, note.seq, frontier):
+                found = f"checkpoint {row[0]!r} is kept beside the note of {note.size} records"
+                check.violated(f"{found}, and is not its tree", "the tree of the note", ())
 
     def _contradicts(self, note: Note) -> str | None:
         key = self.law.keys.get(note.key_id)
