@@ -65,28 +65,36 @@ class DrivenOnce(DrivenAlone):
 
 
 @configuration(breaks=UNATTENDED | UNTROUBLED)
-class DrivenUndecidable(Driven):
+class DrivenBrief(Driven):
+    """Leases that hold one write and nothing else."""
+
+    COMPLETION_BOUND = 2
+    SWEEP_LEASE = 2
+
+
+@configuration(breaks=UNATTENDED | UNTROUBLED)
+class DrivenUndecidable(DrivenBrief):
     """The store may hold what it cannot tell from the act."""
 
     UNDECIDABLE = True
 
 
 @configuration(breaks=UNATTENDED | UNTROUBLED)
-class DrivenSweepAhead(Driven):
+class DrivenSweepAhead(DrivenBrief):
     """The sweep's clock is ahead by all of the allowance."""
 
     SWEEP_SKEW = 1
 
 
 @configuration(breaks=UNATTENDED | UNTROUBLED | {Race.the_sweep_abandons: None})
-class DrivenFencelessStore(Driven):
+class DrivenFencelessStore(DrivenBrief):
     """The store cannot be told when to stop."""
 
     COMMIT_FENCE = False
 
 
 @configuration(breaks=UNATTENDED | UNTROUBLED | UNSWEPT)
-class DrivenReportOnly(Driven):
+class DrivenReportOnly(DrivenBrief):
     """The sweep has no identity to write under."""
 
     SERVICE_IDENTITY = False

@@ -162,9 +162,13 @@ class World:
         return declared(constants)
 
     def dissolves(self) -> None:
-        """Nobody is at work, the store is closed, and its file is gone."""
+        """Nobody is at work, the store is closed, and nothing is left of it."""
         self.crew.dismiss()
         self.store.close()
+        self.clears_away()
+
+    def clears_away(self) -> None:
+        """The file is gone."""
         self.folder.cleanup()
 
     def number(self, name: str) -> int:

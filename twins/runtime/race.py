@@ -42,7 +42,8 @@ class _LooksAtNoFence(AuditTrail):
         Race.an_intent_in_flight_has_its_section: 7,
         Race.a_write_is_dead_only_past_its_fence: 7,
         Race.a_closing_lands_under_its_writers_lease: 15,
-    }
+    },
+    within=15,
 )
 class JournalWithoutAFence(InvocationSubject):
     """The journal looks at no fence, so a writer that slept through its lease still writes."""
@@ -64,7 +65,7 @@ def _moved(by: Callable[[trail.Fence], int]) -> Callable[[Right], Right]:
     return made
 
 
-@runtime_twin(breaks={"observation": 4})
+@runtime_twin(breaks={"observation": 4}, within=4)
 class FenceMintedBare(InvocationSubject):
     """The write's own terminus travels without its margin."""
 
@@ -72,7 +73,7 @@ class FenceMintedBare(InvocationSubject):
     bends = (Bend("invocation.journal", "_fence", _moved(lambda fence: fence.terminus + TICK)),)
 
 
-@runtime_twin(breaks={Race.a_write_is_dead_only_past_its_fence: 4})
+@runtime_twin(breaks={Race.a_write_is_dead_only_past_its_fence: 4}, within=4)
 class MarginTakenOffTwice(InvocationSubject):
     """The allowance is subtracted by the writer and by its client, so that nothing is written any more."""
 
@@ -98,7 +99,8 @@ class _ShowsLate(AuditTrail):
         Race.nothing_happens_before_the_journal_shows_its_intent: 8,
         Race.two_intents_never_stand_open: 10,
         Race.what_the_invocation_says_it_wrote_is_there: 13,
-    }
+    },
+    within=13,
 )
 class JournalThatShowsLate(InvocationSubject):
     """A read is served by a replica, which has a record some time after its write has returned."""
@@ -148,7 +150,8 @@ class _Queues(_AnswersAtOnce):
     breaks={
         Race.nothing_happens_before_the_journal_shows_its_intent: 6,
         Race.an_intent_in_flight_has_its_section: 6,
-    }
+    },
+    within=6,
 )
 class OpenInTheBackground(InvocationSubject):
     """Open hands the intent to a queue and returns, and the act is done before the journal has it."""
@@ -165,7 +168,8 @@ class _GivesUp(_AnswersAtOnce):
 
 
 @runtime_twin(
-    breaks={Race.an_intent_in_flight_has_its_section: 4, Race.a_write_is_dead_only_past_its_fence: 4}
+    breaks={Race.an_intent_in_flight_has_its_section: 4, Race.a_write_is_dead_only_past_its_fence: 4},
+    within=4,
 )
 class OpenThatGivesUp(InvocationSubject):
     """A call that has not returned is taken for one that failed, and the caller is told to try again."""
@@ -182,7 +186,7 @@ class _StaysTaken(Section):
         """The section runs out by itself."""
 
 
-@runtime_twin(breaks={Race.who_has_ended_holds_nothing: 2})
+@runtime_twin(breaks={Race.who_has_ended_holds_nothing: 2}, within=2)
 class SectionLeftToTheClock(InvocationSubject):
     """Nobody gives the section back: it will run out by itself."""
 
@@ -195,7 +199,7 @@ class _CutsShort(Section):
         return super().take(standing, duration - TICK)
 
 
-@runtime_twin(breaks={Race.open_is_granted_a_whole_lease: 1})
+@runtime_twin(breaks={Race.open_is_granted_a_whole_lease: 1}, within=1)
 class LeaseCutShort(InvocationSubject):
     """The time that the call took is taken off the lease."""
 
@@ -208,7 +212,7 @@ class _CountsTheTerminusIn(Impatient):
         return now > row.expires_at
 
 
-@runtime_twin(breaks={Race.the_section_is_held_as_long_as_a_lease: 4})
+@runtime_twin(breaks={Race.the_section_is_held_as_long_as_a_lease: 4}, within=4)
 class HolderPastItsLease(InvocationSubject):
     """The comparison is closed: at its terminus the lease still stands."""
 
@@ -219,7 +223,7 @@ class HolderPastItsLease(InvocationSubject):
 # --- the commit, Close and Refuse ---------------------------------------------------------------------------
 
 
-@runtime_twin(breaks={Race.a_refused_act_never_happens: 12})
+@runtime_twin(breaks={Race.a_refused_act_never_happens: 12}, within=12)
 class SilenceTakenForARefusal(InvocationSubject):
     """A lost reply is mapped to a refusal, which closes the intent over an act that happens."""
 
@@ -237,7 +241,7 @@ def _trusting(right: Right) -> Right:
     return append
 
 
-@runtime_twin(breaks={Race.what_the_invocation_says_it_wrote_is_there: 14})
+@runtime_twin(breaks={Race.what_the_invocation_says_it_wrote_is_there: 14}, within=14)
 class CloseThatTrustsItsCall(InvocationSubject):
     """Close answers that it wrote the outcome as soon as the journal has answered anything."""
 
@@ -258,7 +262,8 @@ def _as_long_as_it_stands(module: str) -> Bend:
     breaks={
         Race.open_passes_its_gate_in_time: 5,
         Race.close_passes_its_gate_in_time: 11,
-    }
+    },
+    within=11,
 )
 class GateThatForgetsTheBound(InvocationSubject):
     """The gate asks whether the lease is over, and not whether a write still fits in."""
@@ -276,7 +281,7 @@ def _gateless(module: str) -> Bend:
     )
 
 
-@runtime_twin(breaks={Race.close_passes_its_gate_in_time: 12})
+@runtime_twin(breaks={Race.close_passes_its_gate_in_time: 12}, within=12)
 class CloseWithoutItsGate(InvocationSubject):
     """Close reads and writes, however little is left of its lease."""
 
@@ -284,7 +289,7 @@ class CloseWithoutItsGate(InvocationSubject):
     bends = (_gateless("close"),)
 
 
-@runtime_twin(breaks={Race.close_tries_again_as_often_as_declared: 14})
+@runtime_twin(breaks={Race.close_tries_again_as_often_as_declared: 14}, within=14)
 class CloseThatNeverGivesUp(InvocationSubject):
     """What did not land is tried again for as long as the lease lasts, whatever was declared."""
 
@@ -309,7 +314,7 @@ class _TakesNothing(Section):
         return TICK if self.process.who == "ANOTHER" else left
 
 
-@runtime_twin(breaks={Race.two_intents_never_stand_open: 6})
+@runtime_twin(breaks={Race.two_intents_never_stand_open: 6}, within=6)
 class SecondOpenWithoutTheSection(InvocationSubject):
     """The pre-check is a read, so it is made before the section is taken."""
 
@@ -326,7 +331,7 @@ class _AsksItsMap(Indexes):
         return super().refresh(behind_writers=behind_writers, bounded=bounded)
 
 
-@runtime_twin(breaks={Race.another_is_let_in_past_no_open_intent: 9})
+@runtime_twin(breaks={Race.another_is_let_in_past_no_open_intent: 9}, within=9)
 class SecondOpenThatAsksItsMap(InvocationSubject):
     """A node asks its own map of open intents, and another node wrote the one that is open."""
 
@@ -334,7 +339,7 @@ class SecondOpenThatAsksItsMap(InvocationSubject):
     indexes_class = _AsksItsMap
 
 
-@runtime_twin(breaks={Race.what_has_landed_is_not_begun_again: 15})
+@runtime_twin(breaks={Race.what_has_landed_is_not_begun_again: 15}, within=15)
 class SecondOpenOfALandedAct(InvocationSubject):
     """The pre-check looks for open intents alone, and an act that may happen once is begun twice."""
 

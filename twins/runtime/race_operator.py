@@ -10,11 +10,14 @@ from falsework.runtime.subjects.recoverable_invocation.bends import Bend, Right,
 YOUNG = "invocation.resolve"
 
 
-@runtime_twin(breaks={Race.an_operator_abandons_only_what_is_aged: 14, Race.nothing_abandoned_ever_happens: 15}, within=15)
+@runtime_twin(
+    breaks={Race.an_operator_abandons_only_what_is_aged: 14, Race.nothing_abandoned_ever_happens: 15},
+    within=15,
+)
 class ResolveWithoutAGuard(OperatorSubject):
     """An abandonment is the operator's word, so nobody asks how young the intent is."""
 
-    bends = (Bend(YOUNG, "in_flight", always(False)),)  # noqa: FBT003
+    bends = (Bend(YOUNG, "in_flight", always(False)),)
 
 
 def _one_tick_ahead(right: Right) -> Right:
@@ -54,8 +57,11 @@ class ResolveWithoutAGate(OperatorSubject):
         Bend(
             "invocation.journal",
             "may_write",
-            lambda right: lambda parties, standing: right(parties, standing)
-            or (1 if " OPERATOR " in standing.holder else None),
+            lambda right: (
+                lambda parties, standing: (
+                    right(parties, standing) or (1 if " OPERATOR " in standing.holder else None)
+                )
+            ),
         ),
     )
 
