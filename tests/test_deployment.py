@@ -1,5 +1,6 @@
 """The deployment file: what the example declares, and every mistake told with its line and its remedy."""
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -113,6 +114,62 @@ def test_what_is_no_deployment_at_all(tmp_path: Path, text: str, found: str) -> 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(DeploymentError, match=r"none\.yaml:1: the file cannot be read"):
         read_deployment(tmp_path / "none.yaml")
+
+
+def test_a_pipe_and_a_device_are_no_files(tmp_path: Path) -> None:
+    """Nothing is waited for: the file itself, and each that it names."""
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
+        with pytest.raises(DeploymentError, match="it is a folder, a pipe or a device"):
+            read_deployment(path)
+    for old, new, told in (
+        ("sqlite:ledger.db", "sqlite:pipe", "2: store of the file is"),
+        ("ledger.witness", "pipe", "3: witness of the file is"),
+        ("ledger-reconciler.key", "/dev/zero", "38: credential_file of service_identity of kind ledger is"),
+    ):
+        with pytest.raises(DeploymentError, match=f"ledger.yaml:{told} .*, which is no file"):
+            read_deployment(written(tmp_path, (old, new)))
+
+
+@pytest.mark.parametrize(
+    "store, told",
+    [
+        ("postgresql://u@host:fifty/db", "the port of store is no number from 1 to 65535"),
+        ("postgresql://u@host:0/db", "the port of store is no number"),
+        ("postgresql://u@host:65536/db", "the port of store is no number"),
+        ("postgresql://u@one:5432,two:x/db", "the port of store is no number"),
+        ("postgresql://u@[::1]:x/db", "the port of store is no number"),
+        ("postgresql://u:5ecr@et@host/db", "write %40 for an @ of the password"),
+        ("postgresql://u:5/ecr@et@host/db", "write %40"),
+        ("postgresql:u:5ecr@et", "two slashes are missing"),
+        ("host=h password=5ecr@et", "store is no postgresql:// and no sqlite:"),
+        ("5ecr@et:x", "store is no postgresql:// and no sqlite:"),
+        ("mysql://u:5ecr@et/db", "store begins with 'mysql'"),
+    ],
+)
+def test_a_servers_name_that_none_can_have_is_told_without_a_word_of_it(
+    tmp_path: Path, store: str, told: str
+) -> None:
+    """A password of which a part would be taken for the host is not repeated, not even that part."""
+    with pytest.raises(DeploymentError) as caught:
+        read_deployment(written(tmp_path, ("sqlite:ledger.db", store)))
+    said = str(caught.value)
+    assert told in said
+    assert not any(part in said for part in ("5ecr", "et@", "@et", "fifty", "65536"))
+
+
+@pytest.mark.parametrize(
+    "store",
+    [
+        "postgresql://u@host/db",
+        "postgresql://u:p%40ss@host:5432/db?sslmode=require",
+        "postgresql:///db",
+        "postgresql://[::1]:5432/db",
+        "postgresql://u@one:1,two:65535/db",
+    ],
+)
+def test_a_servers_name_is_taken_as_the_driver_takes_it(tmp_path: Path, store: str) -> None:
+    assert read_deployment(written(tmp_path, ("sqlite:ledger.db", store))).journal.store == store
 
 
 def test_the_example_declares_what_the_walkthrough_binds() -> None:

@@ -36,6 +36,8 @@ JOURNAL_CONVEYANCES = {
     "host-applied deadline": "the host applies a deadline of the request to every record of the instance",
 }
 UNDECIDABLE = "undecidable"
+SCHEME = re.compile(r"[a-z][a-z0-9+]{0,19}")
+LARGEST_PORT = 65_535
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
 
 
@@ -57,17 +59,8 @@ def read_deployment(path: Path) -> Deployment:
 
 def _journal(file: Section, folder: Path) -> Journal:
     """Where the trail is, with relative paths taken from the file's own folder."""
-    store = file.text("store", "sqlite:ledger.db, or postgresql://user@host/database")
-    if store and not store.startswith(("sqlite:", "postgresql:")):
-        file.reading.wrong(
-            file.line_at("store"),
-            f"store begins with {store.partition(':')[0][:20]!r}",  # what follows may hold a password
-            "sqlite:ledger.db, or postgresql://user@host/database",
-        )
-    if store.startswith("sqlite:"):
-        store = f"sqlite:{folder / store.removeprefix('sqlite:')}"
-    write = "the path of a file"
-    witness = folder / file.text("witness", write) if file.has("witness") else None
+    store = _store(file, folder)
+    witness = _file(file, "witness", folder, "the path of a file") if file.has("witness") else None
     steward = None
     if file.has("steward"):
         section = file.section("steward", "a section with actor and credential_file")
@@ -78,6 +71,60 @@ def _journal(file: Section, folder: Path) -> Journal:
     reference = file.size("reference_length_cap") if file.has("reference_length_cap") else 256
     page = file.count("page_size", "a whole number such as 500") if file.has("page_size") else 500
     return Journal(store, witness, steward, payload, reference, page)
+
+
+def _store(file: Section, folder: Path) -> str:
+    """Which database; whatever is wrong with a server's name, nothing of it is repeated."""
+    write = "sqlite:ledger.db, or postgresql://user@host:5432/database"
+    store = file.text("store", write)
+    if not store:
+        return store
+    scheme, colon, place = store.partition(":")
+    if scheme == "sqlite" and colon:
+        _refuse_what_is_no_file(file, "store", folder / place)
+        return f"sqlite:{folder / place}"
+    wrong = "store is no postgresql:// and no sqlite:"
+    if colon and SCHEME.fullmatch(scheme) and scheme != "postgresql":
+        wrong = f"store begins with {scheme!r}"
+    elif scheme == "postgresql" and colon:
+        wrong = _wrong_server(place)
+    if wrong:
+        file.reading.wrong(file.line_at("store"), wrong, write)
+    return store
+
+
+def _wrong_server(place: str) -> str:
+    """What is wrong with where a server is said to be; nothing, where a driver can make sense of it.
+
+    An @ or a / of the password would be taken for the end of it, and what follows for the host, which
+    messages repeat.
+    """
+    servers, _, rest = place.removeprefix("//").partition("/")
+    if not place.startswith("//"):
+        return "store names no server: two slashes are missing after postgresql:"
+    if servers.count("@") > 1 or "@" in rest:
+        return "store holds an @ that ends no user: write %40 for an @ of the password, and %2F for a /"
+    for server in servers.rpartition("@")[2].split(","):
+        port = server.rpartition("]")[2].partition(":")[2]
+        if port and not (port.isascii() and port.isdigit() and 0 < int(port) <= LARGEST_PORT):
+            return f"the port of store is no number from 1 to {LARGEST_PORT}"
+    return ""
+
+
+def _file(section: Section, key: str, folder: Path, write: str) -> Path:
+    """The path of a file, which may not be there yet."""
+    word = section.text(key, write)
+    if word:
+        _refuse_what_is_no_file(section, key, folder / word)
+    return folder / word
+
+
+def _refuse_what_is_no_file(section: Section, key: str, path: Path) -> None:
+    """What is at the path is a file, or nothing: a pipe would be waited for, and a device has no end."""
+    if path.exists() and not path.is_file():
+        section.reading.wrong(
+            section.line_at(key), f"{key} of {section.name} is {path}, which is no file", "the path of a file"
+        )
 
 
 def _figures(section: Section, lines: dict[str, int]) -> Figures:
@@ -291,6 +338,6 @@ def _service_identity(section: Section, folder: Path) -> ServiceIdentity | None:
 def _identity(section: Section, folder: Path, actor: str) -> ServiceIdentity:
     """An actor with the file of its credential."""
     name = section.text("actor", actor)
-    file = section.text("credential_file", "the file that holds its credential")
+    file = _file(section, "credential_file", folder, "the file that holds its credential")
     section.close()
-    return ServiceIdentity(name, folder / file)
+    return ServiceIdentity(name, file)

@@ -61,6 +61,8 @@ def opened(path: Path) -> tuple[Reading, "Section"]:
     """The file's outermost section; what is no YAML mapping at all is raised at once."""
     reading = Reading(str(path))
     try:
+        if path.exists() and not path.is_file():
+            raise OSError("it is a folder, a pipe or a device")  # noqa: TRY301  a pipe would be waited for
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reading.wrong(1, f"the file cannot be read ({error})", "the path of a deployment file, in UTF-8")

@@ -74,8 +74,9 @@ class Server:
     def name(self) -> str:
         """The store as messages name it: no password is in it."""
         known = psycopg.conninfo.conninfo_to_dict(self.dsn)
-        server = ":".join(str(known[part]) for part in ("host", "port") if known.get(part))
-        place = "/".join(part for part in (server, str(known.get("dbname") or "")) if part)
+        shown = {part: str(value).rpartition("@")[2] for part, value in known.items() if value}
+        server = ":".join(shown[part] for part in ("host", "port") if part in shown)
+        place = "/".join(part for part in (server, shown.get("dbname", "")) if part)
         return f"PostgreSQL {place or 'at its default place'}, schema {self.schema}"
 
     @property
