@@ -30,7 +30,7 @@ from falsework.runtime.trail.steward import Steward
 from falsework.trace import starts
 from falsework.twins.runtime.audited import Bend, ImpatientSteward, sign_unread
 from scheduler import SECOND, Odds, Scheduler
-from simulated import CREDENTIALS, KIND, OUTCOME, Constituent, Journal, Plan, Simulation, counted
+from simulated import CREDENTIALS, KIND, OUTCOME, Constituent, Journal, Plan, Simulation
 
 MAPPED = {"1": {1}, "2": {2, 5}, "3": {4}, "4": {4}, "5": {5}, "6": {5}, "7": {7}, "8": {9}}
 """The text's map from its checks to the invariants that they decide; check 8 is of Invariant 9.1."""
@@ -89,7 +89,6 @@ class History(Simulation):
     def __init__(self, seed: int, path: Path, founded: Path, plan: Plan | None, bend: Bend | None) -> None:
         super().__init__(seed, path, founded, plan)
         self.scheduler.odds = Odds(crash=0.01, pause=0.02)
-        self.seams = counted(10_000)  # none of the ids with which the journal was founded
         self.bend = bend
         self.witness = FileWitness(path.with_suffix(".witness"))
         self.witness.path.unlink(missing_ok=True)

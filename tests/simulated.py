@@ -243,7 +243,7 @@ class Simulation:
             clock=Apart(self.scheduler.time, rng.randrange(ALLOWANCE + 1)),
             failpoint=self.failpoint,
         )
-        self.seams = counted()
+        self.seams = counted(10_000)  # none of the ids with which the journal was founded
         self.deployment = self.plan.deployment()
         self.constituent = constituent(self, rng.randrange(ALLOWANCE + 1))
         self.journal_away = False
