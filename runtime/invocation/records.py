@@ -1,6 +1,5 @@
 """The records that the protocol writes, what each carries, and how one is recognised when it is read."""
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
@@ -34,6 +33,9 @@ STAMPED_FIELDS = frozenset(
     {"event_id", "sequence_number", "recorded_at", "attestation_id", "policy_ref", "retention_until"}
 )
 """What the journal stamps: an intent that carried one of these would tell of itself what nobody attests."""
+
+NOT_OF_AN_INTENT = OWN_FIELDS | STAMPED_FIELDS
+"""What no adopter's intent carries."""
 
 
 class Sort(Enum):
@@ -141,8 +143,10 @@ def superseding(event_ids: tuple[str, ...]) -> dict[str, Json]:
     return {"supersedes": event_ids[0] if len(event_ids) == 1 else list(event_ids)}
 
 
-def foreign_fields(data: Data, reserved: Collection[str]) -> str | None:
+def foreign_fields(data: Data, reserved: frozenset[str]) -> str | None:
     """The first field of an adopter's data that is not the adopter's to write."""
+    if reserved.isdisjoint(data):
+        return None
     return next((field for field in sorted(data) if field in reserved), None)
 
 

@@ -7,8 +7,7 @@ candidates. A reference that nobody knows yet is counted at its cap.
 from falsework.runtime.invocation.answers import Cause
 from falsework.runtime.invocation.figures import Figures, Kind
 from falsework.runtime.invocation.records import (
-    OWN_FIELDS,
-    STAMPED_FIELDS,
+    NOT_OF_AN_INTENT,
     Names,
     closing_payload,
     escalation,
@@ -94,7 +93,7 @@ def _written(text: str) -> int:
 
 def _bad_data(kind: Kind, data: Data) -> str | None:
     """What the intent's data may not carry, or must."""
-    foreign = foreign_fields(data, OWN_FIELDS | STAMPED_FIELDS)
+    foreign = foreign_fields(data, NOT_OF_AN_INTENT)
     if foreign is not None:
         return f"intent_data carries {foreign}, which the protocol or the journal writes"
     if kind.pairing is not None and data.get(kind.pairing.field) in (None, ""):

@@ -12,6 +12,8 @@ def unsuperseded(closings: Sequence[Closing]) -> list[Closing]:
     Whatever is reachable through names is named by somebody, so that leaving out what is named reads
     supersession transitively.
     """
+    if len(closings) < 2:  # nothing supersedes itself
+        return list(closings)
     named = {name for closing in closings for name in closing.supersedes if name != closing.event_id}
     left = [closing for closing in closings if closing.event_id not in named]
     return sorted(left, key=lambda closing: closing.sequence_number)

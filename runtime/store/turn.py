@@ -6,11 +6,13 @@ the place up: whoever has just had the turn stands behind the next one. The syst
 process that dies.
 """
 
-import fcntl
 import os
 import time
 from collections.abc import Callable
+from fcntl import LOCK_EX, LOCK_NB, LOCK_UN, flock
 from pathlib import Path
+
+AT_ONCE = LOCK_EX | LOCK_NB
 
 SHORTEST, LONGEST = 0.000_05, 0.001
 """The pauses between two looks at a lock that another has, in seconds: longer and longer."""
@@ -37,19 +39,19 @@ class Turn:
     def take(self, seconds: float) -> bool:
         """The turn is the caller's, or others kept it for the whole of the time."""
         deadline = self._monotonic() + seconds
-        if not self._lock(self._next, deadline):
+        if not (_free(self._next) or self._lock(self._next, deadline)):
             return False
         try:
-            if not self._lock(self._turn, deadline):
+            if not (_free(self._turn) or self._lock(self._turn, deadline)):
                 return False
         finally:
-            fcntl.flock(self._next, fcntl.LOCK_UN)
+            flock(self._next, LOCK_UN)
         os.pwrite(self._turn, self._mine, 0)
         return True
 
     def give_back(self) -> None:
         """The turn is the next one's."""
-        fcntl.flock(self._turn, fcntl.LOCK_UN)
+        flock(self._turn, LOCK_UN)
 
     def last_holder(self) -> str:
         """The number of the process that had the turn last, and has it where it is taken."""
@@ -63,13 +65,18 @@ class Turn:
     def _lock(self, file: int, deadline: float) -> bool:
         """The lock is held, tried for until the deadline and at least once."""
         pause = SHORTEST
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if self._monotonic() >= deadline:
-                    return False
-                self._sleep(pause)
-                pause = min(2 * pause, LONGEST)
-            else:
-                return True
+        while not _free(file):
+            if self._monotonic() >= deadline:
+                return False
+            self._sleep(pause)
+            pause = min(2 * pause, LONGEST)
+        return True
+
+
+def _free(file: int) -> bool:
+    """The lock was nobody's, and is held now."""
+    try:
+        flock(file, AT_ONCE)
+    except BlockingIOError:
+        return False
+    return True
