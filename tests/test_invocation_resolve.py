@@ -214,7 +214,8 @@ def rivals(world: World, *sorts: str) -> Opened:
         (("escalated", "disclosed"), Outcome(OUTCOME, {}), None),
         (("disclosed", "disclosed"), Outcome(OUTCOME, {}), None),
         (("disclosed", "escalated"), Abandon("x"), "already-accounted"),
-        (("abandoned", "escalated"), Escalate(()), "invalid-request(already-abandoned)"),
+        (("abandoned", "escalated"), Escalate(()), None),
+        (("refused", "abandoned"), Abandon("x"), None),
     ],
 )
 def test_rivals_are_resolved_by_naming_them_all(

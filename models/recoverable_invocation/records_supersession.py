@@ -72,6 +72,7 @@ class Supersession(Model):
     JUDGES_THE_STANDING: ClassVar[bool] = True  # whether Close judges what stands, or any record it finds
     UNCAUSED: ClassVar[Answer] = Answer.ALREADY_ABANDONED  # to an escalation over an abandonment
     COUNTS_A_NAMING_ONE: ClassVar[bool] = True  # whether a closing that names another can be a rival
+    ESCALATES_THE_YOUNG: ClassVar[bool] = True  # whether too-young is said of abandonments alone
 
     closings: Map[Slot, Closing | None] = Map(None)
     length: Length = 0
@@ -159,7 +160,8 @@ class Supersession(Model):
             return Answer.WRITES
         if self.over_an_abandonment(disposition) is not Answer.WRITES:
             return self.over_an_abandonment(disposition)
-        return Answer.TOO_YOUNG if disposition is Kind.ABANDONED and self.too_young() else Answer.WRITES
+        waits = disposition is Kind.ABANDONED or not self.ESCALATES_THE_YOUNG
+        return Answer.TOO_YOUNG if waits and self.too_young() else Answer.WRITES
 
     def supersedes(self, writer: Writer, write: Write, slot: int, standing: Slot | None) -> bool:
         """Whether the write names this closing: an operator's names each unnamed one that it has seen."""
@@ -430,10 +432,8 @@ class Supersession(Model):
         return implies(disposition is Kind.ABANDONED and not before.aged, answer is not Answer.WRITES)
 
     @invariant(on=resolve, source="resolve 18")
-    def too_young_is_said_of_an_abandonment_in_flight_alone(
-        self, before: Self, disposition: Kind, answer: Answer
-    ) -> bool:
-        return implies(answer is Answer.TOO_YOUNG, disposition is Kind.ABANDONED and not before.aged)
+    def too_young_is_said_of_an_act_in_flight(self, before: Self, disposition: Kind, answer: Answer) -> bool:
+        return implies(answer is Answer.TOO_YOUNG, disposition is not Kind.OUTCOME and not before.aged)
 
     @invariant(on=resolve, source="resolve 27")
     def every_call_is_answered_by_a_declared_code(self, answer: Answer) -> bool:

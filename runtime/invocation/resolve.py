@@ -189,14 +189,17 @@ def _refused(
     disposition: Disposition,
     now: int,
 ) -> InvalidRequest | None:
-    """What the disposition may not do: only an outcome corrects an abandonment, or closes what is young."""
+    """What the disposition may not do: only an outcome corrects an abandonment, or closes what is young.
+
+    An abandonment beside another closing is a rival, and gives way to whatever names them both.
+    """
     if now >= horizon_edge(kind, parties.figures, intent.recorded_at):
         return InvalidRequest(
             "the intent is past its horizon: its closings may be destroyed", ResolveRefusal.PURGED
         )
     if isinstance(disposition, Outcome):
         return None
-    if any(closing.sort is Sort.ABANDONED for closing in unsuperseded(closings)):
+    if [closing.sort for closing in unsuperseded(closings)] == [Sort.ABANDONED]:
         return InvalidRequest(
             "an abandonment stands, and only an outcome supersedes it", ResolveRefusal.ALREADY_ABANDONED
         )

@@ -274,7 +274,7 @@ class OperatorWithoutAClock(Supersession):
 
 @twin(
     breaks={
-        Supersession.too_young_is_said_of_an_abandonment_in_flight_alone: 2,
+        Supersession.too_young_is_said_of_an_act_in_flight: 2,
         Supersession.an_act_reads_resolved: None,
     }
 )

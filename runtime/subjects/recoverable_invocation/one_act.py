@@ -52,8 +52,7 @@ NOTHING = Opened("id of nobody", "0" * 32)
 def resolved(answer: object) -> str:
     """The answer of Resolve by the models' names: an invalid request by its cause."""
     if isinstance(answer, InvalidRequest):
-        assert answer.cause is not None, answer
-        return answer.cause.name
+        return "NO_DECLARED_CODE" if answer.cause is None else answer.cause.name
     return RESOLVED.get(type(answer), repr(answer))
 
 
