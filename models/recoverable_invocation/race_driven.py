@@ -56,6 +56,29 @@ class DrivenAlone(Driven):
     FIRST_RUN = False
 
 
+@configuration(breaks=UNATTENDED | UNSWEPT | {Race.a_dead_writer_has_a_write_in_flight: None})
+class DrivenLost(DrivenAlone):
+    """Every reply of the journal is lost, and the lease is long enough to read back and try again."""
+
+    COMPLETION_BOUND = 6
+    RETRIES = 1
+    REPLIES = False
+
+
+@configuration(breaks=UNATTENDED | UNSWEPT | {Race.a_dead_writer_has_a_write_in_flight: None})
+class DrivenLostTwice(DrivenLost):
+    """Close may try again twice."""
+
+    RETRIES = 2
+
+
+@configuration(breaks=UNATTENDED | UNSWEPT | {Race.a_dead_writer_has_a_write_in_flight: None})
+class DrivenLostAhead(DrivenLost):
+    """Besides, the invocation's clock is ahead by all of the allowance."""
+
+    INVOCATION_SKEW = 1
+
+
 @configuration(breaks=UNATTENDED | UNTROUBLED | UNSWEPT)
 class DrivenOnce(DrivenAlone):
     """The invocation of an act that may happen only once."""

@@ -35,6 +35,7 @@ class Invocation(Journal):
         """What it knew is gone, and an act that it did not issue will not be issued."""
         self.decided[Who.INVOCATION] = None
         self.reply[Who.INVOCATION] = None
+        self.unheard[Who.INVOCATION] = 0
         self.retries = 0
         if self.commit is Commit.UNISSUED:
             self.commit = Commit.NEVER
@@ -87,11 +88,11 @@ class Invocation(Journal):
     @action(source=("open step 4.4", "open step 5.2", "Primitive policy 23", "Primitive policy 36"))
     def open_returns(self) -> Answer:
         require(self.at[Who.INVOCATION] is At.ISSUED and self.decided[Who.INVOCATION] is None)
-        require(self.reply[Who.INVOCATION] is not None)
-        if self.reply[Who.INVOCATION] is Reply.NOT_LANDED:
+        require(self.knows(Who.INVOCATION))
+        if self.reply[Who.INVOCATION] is Reply.NOT_LANDED and not self.is_unread(Who.INVOCATION):
             self.ends()
             return Answer.RECORDING_FAILURE_INTENT
-        if self.ASKS_AGAIN and self.remaining(Who.INVOCATION) == 0:
+        if (self.ASKS_AGAIN or not self.REPLIES) and self.remaining(Who.INVOCATION) == 0:
             self.ends()
             return Answer.RECORDING_FAILURE_OUTCOME
         self.reply[Who.INVOCATION] = None
@@ -177,17 +178,16 @@ class Invocation(Journal):
 
     def may_retry(self) -> bool:
         """Refuse never does; Close does as often as is declared, and through its gate and its re-read."""
-        return self.decided[Who.INVOCATION] is Kind.OUTCOME and (
-            self.RETRIES < 0 or self.retries < self.RETRIES
-        )
+        left = self.RETRIES < 0 or self.retries < self.RETRIES
+        return self.decided[Who.INVOCATION] is Kind.OUTCOME and left and not self.is_unread(Who.INVOCATION)
 
     @action(
         source=("close step 3.4", "close step 3.6", "close step 3.7", "close step 4.2", "refuse step 3.10")
     )
     def close_returns(self, again: bool) -> Answer:
         require(self.at[Who.INVOCATION] is At.ISSUED and self.decided[Who.INVOCATION] is not None)
-        require(self.reply[Who.INVOCATION] is not None)
-        if self.reply[Who.INVOCATION] is Reply.LANDED:
+        require(self.knows(Who.INVOCATION))
+        if self.has_landed(Who.INVOCATION):
             require(not again)
             closed = self.decided[Who.INVOCATION] is Kind.OUTCOME
             self.ends()

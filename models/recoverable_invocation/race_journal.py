@@ -47,6 +47,7 @@ class Journal(Section):
     WRITE_MARGIN: ClassVar[bool] = True
     TARDY: ClassVar[bool] = True  # whether a write that no fence stops may outlast its bound
     VISIBLE_ON_RETURN: ClassVar[bool] = True
+    REPLIES: ClassVar[bool] = True  # whether a writer is told; else it reads back when the bound has passed
     GATE: ClassVar[bool] = True
     INVOCATION_SKEW: ClassVar[int] = 0  # how far ahead of the host's each writer's clock is
     SWEEP_SKEW: ClassVar[int] = 0
@@ -54,6 +55,7 @@ class Journal(Section):
 
     in_flight: Map[Who, Write | None] = Map(None)  # also a dead writer's, under GHOST
     reply: Map[Who, Reply | None] = Map(None)
+    unheard: Map[Who, Due] = Map(0)  # how long a writer whose reply is lost must not read back yet
     decided: Map[Who, Kind | None] = Map(None)  # what a process that holds the section is to write
     journal: Annotated[Seq[Closing], Length("RECORDS")] = Seq()
     intent_age: Age | None = None  # since the intent landed
@@ -106,11 +108,24 @@ class Journal(Section):
         """The write is on its way; one whose fence has passed already is dead on arrival."""
         until = self.latest(who)
         self.at[who] = At.ISSUED
+        self.unheard[who] = 0 if self.REPLIES else self.WRITE_BOUND
         if until > 0:
             self.in_flight[who] = Write(self.author(who), kind, names, until, self.WRITE_BOUND)
             self.reply[who] = None
         else:
             self.reply[who] = Reply.NOT_LANDED
+
+    def knows(self, who: Who) -> bool:
+        """The writer knows all that it ever will of its write: a lost reply is read back under the lease."""
+        return self.reply[who] is not None and (self.unheard[who] == 0 or self.is_unread(who))
+
+    def is_unread(self, who: Who) -> bool:
+        """The reply was lost, and the lease has ended: nobody looks for the record but the next holder."""
+        return not self.REPLIES and self.remaining(who) == 0
+
+    def has_landed(self, who: Who) -> bool:
+        """Whether the writer finds that its write has landed."""
+        return self.reply[who] is Reply.LANDED and not self.is_unread(who)
 
     def hidden(self, write: Write) -> int:
         return 0 if self.VISIBLE_ON_RETURN else write.due

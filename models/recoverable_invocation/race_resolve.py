@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from falsework.language import Upto, action, require
 from falsework.models.recoverable_invocation.race_sweep import Sweep
-from falsework.models.recoverable_invocation.vocabulary import Answer, At, Kind, Place, Reply, Who
+from falsework.models.recoverable_invocation.vocabulary import Answer, At, Kind, Place, Who
 
 
 class Resolve(Sweep):
@@ -129,7 +129,7 @@ class Resolve(Sweep):
 
     @action(source=("resolve 22", "resolve 23", "resolve 26"))
     def resolve_returns(self) -> Answer:
-        require(self.at[Who.OPERATOR] is At.ISSUED and self.reply[Who.OPERATOR] is not None)
-        landed = self.reply[Who.OPERATOR] is Reply.LANDED
+        require(self.at[Who.OPERATOR] is At.ISSUED and self.knows(Who.OPERATOR))
+        landed = self.has_landed(Who.OPERATOR)
         self.goes_home(Who.OPERATOR)
         return Answer.RESOLVED if landed else Answer.RECORDING_FAILURE_RESOLUTION

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from falsework.language import Map, action, require
 from falsework.models.recoverable_invocation.race_invocation import Invocation
-from falsework.models.recoverable_invocation.vocabulary import Answer, At, Kind, Probe, Reply, Who
+from falsework.models.recoverable_invocation.vocabulary import Answer, At, Kind, Probe, Who
 
 
 class Sweep(Invocation):
@@ -39,6 +39,7 @@ class Sweep(Invocation):
     def forgets(self, who: Who) -> None:
         self.decided[who] = None
         self.reply[who] = None
+        self.unheard[who] = 0
         self.late[who] = False
         self.lapsed[who] = 0
 
@@ -146,9 +147,9 @@ class Sweep(Invocation):
     @action(source=("reconcile step 3.15", "reconcile step 3.17", "reconcile step 4.4", "journal fence 4"))
     def run_returns(self, run: Who, again: bool) -> Answer:
         """A write that did not land is tried again under the section, or left for the next run."""
-        require(self.is_run(run) and self.at[run] is At.ISSUED and self.reply[run] is not None)
-        landed = self.reply[run] is Reply.LANDED
-        require(not (again and landed))
+        require(self.is_run(run) and self.at[run] is At.ISSUED and self.knows(run))
+        landed = self.has_landed(run)
+        require(not (again and (landed or self.is_unread(run))))
         if again:
             self.reply[run] = None
             self.at[run] = At.DECIDED

@@ -27,7 +27,7 @@ from falsework.runtime.invocation.answers import (
 from falsework.runtime.invocation.journal import Write
 from falsework.runtime.invocation.section import section_key
 from falsework.runtime.store import StoreUnknown
-from falsework.runtime.subjects.race_parts import KIND, TICK, Message
+from falsework.runtime.subjects.race_parts import KIND, TICK, Message, Process
 from falsework.runtime.subjects.race_view import View
 from falsework.runtime.subjects.race_world import World
 from falsework.runtime.subjects.recoverable_invocation.bends import Bend, bent
@@ -111,6 +111,10 @@ class Driven(World):
         for name, value in AS_BUILT.items():
             if constants[name] != value:
                 raise Unfit(f"{name} is {constants[name]!r} in the model: the runtime is built to {value!r}")
+        if not constants["REPLIES"] and (constants["FIRST_RUN"] or constants["SECOND_RUN"]):
+            raise Unfit(
+                "REPLIES is false in the model: a run would wait for its plan too, which is no step there"
+            )
         self.fresh(constants)
         self.view = View(self)
 
@@ -153,10 +157,34 @@ class Driven(World):
 
     def issues(self, who: str) -> None:
         """The process has minted its fence's instant, and its write is on its way or dead on arrival."""
-        self.goes(who, "record")
-        message = self.nodes[who].message
+        process = self.nodes[who]
+        if process.replies:
+            self.goes(who, "record")
+        else:
+            self.goes(who, "record", "remaining")
+            if process.actor is not None and process.actor.remembers("begun", int) is None:
+                self.pauses(process)
+        message = process.message
         if message is not None:
             self.fences(message)
+
+    def pauses(self, process: Process) -> None:
+        """A writer that does not wait for its write's bound goes on behind its pause."""
+        if process.actor is not None and process.actor.seam == "wait":
+            self.goes(process.who, "wait")
+
+    def returns(self, who: str, *passing: str) -> str:
+        """The writer has its reply, or has read back what became of its write, or may not any more."""
+        process = self.nodes[who]
+        if process.actor is not None and process.actor.seam == "wait":
+            answer = self.goes(who, "remaining")
+            if process.actor is None or process.actor.seam != "read":
+                return answer
+        elif not process.replies:
+            passing = (*passing, "remaining")  # it asks once, and finds that the lease has ended
+        answer = self.goes(who, *passing)
+        process.message = None
+        return answer
 
     def fences(self, message: Message) -> bool:
         """A write past its fence is dead: the journal says so, in a transaction that writes nothing."""
@@ -182,8 +210,7 @@ class Driven(World):
         self.issues("INVOCATION")
 
     def open_returns(self) -> str:
-        answer = self.goes("INVOCATION", "remaining")
-        self.nodes["INVOCATION"].message = None
+        answer = self.returns("INVOCATION", "remaining")
         return "OPENED" if answer == "PROCEED" else answer
 
     def commits(self) -> None:
@@ -212,9 +239,7 @@ class Driven(World):
 
     def close_returns(self, again: bool) -> str:  # noqa: ARG002
         """Whether Close tries again is its own to decide: the model says so likewise."""
-        answer = self.goes("INVOCATION", "wait")
-        self.nodes["INVOCATION"].message = None
-        return answer
+        return self.returns("INVOCATION", "wait")
 
     # The sweep.
 
@@ -287,7 +312,7 @@ class Driven(World):
         self.issues("OPERATOR")
 
     def resolve_returns(self) -> str:
-        return self.goes("OPERATOR")
+        return self.returns("OPERATOR")
 
     # A second Open, as far as its answer: what it does when it is let in is another invocation's story.
 
@@ -369,6 +394,12 @@ class InvocationSubject(Driven):
     """The invocation by itself: it dies anywhere, tries again, and meets a second Open."""
 
     model: ClassVar[str] = "falsework.models.recoverable_invocation.race_driven:DrivenInvocation"
+
+
+class LostSubject(Driven):
+    """The invocation by itself: every reply of the journal is lost, and what was written is read back."""
+
+    model: ClassVar[str] = "falsework.models.recoverable_invocation.race_driven:DrivenLost"
 
 
 class DeathsSubject(Driven):

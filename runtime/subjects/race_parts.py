@@ -4,7 +4,7 @@ The journal, its fence, the section host and the protocol are the runtime's own.
 mailbox, and lands when the driver says so, in the journal's own transaction, be its writer dead or not.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,7 +57,7 @@ class Process:
         self.holder = ""
         self.terminus = 0  # of its latest lease
         self.message: Message | None = None
-        self.readable = True
+        self.readable = self.replies = True
         self.arm = self.probe = self.disposition = ""
 
     def begins(self, actor: Actor[object]) -> None:
@@ -86,6 +86,7 @@ class Message:
     data: trail.Data
     fence: trail.Fence | None
     issued_at: int
+    event_id: str = ""
     answer: trail.RecordAnswer | None = None
 
 
@@ -152,8 +153,10 @@ class Mailbox:
     Only what this walk has written is read, for a journal keeps its records for good.
     """
 
-    def __init__(self, inner: AuditTrail, process: Process, first: int) -> None:
-        self.inner, self.process, self.first = inner, process, first
+    def __init__(
+        self, inner: AuditTrail, process: Process, first: int, posts: Callable[[Process, Message], bool]
+    ) -> None:
+        self.inner, self.process, self.first, self.posts = inner, process, first, posts
         self.caps = inner.caps
 
     def record_action(
@@ -165,10 +168,17 @@ class Mailbox:
         *,
         fence: trail.Fence | None = None,
     ) -> trail.RecordAnswer:
-        """The write is issued, and its writer waits for a reply."""
+        """The write is issued, and its writer waits for a reply; one that is lost is given up at once.
+
+        Where the lease has ended already, the reply is awaited all the same: nobody reads back any more.
+        """
         self.process.meets("record")
         message = Message(action_ref, actor_ref, credential, data, fence, self.inner.now())
-        self.process.message = message
+        stands = self.posts(self.process, message)
+        if not self.process.replies:
+            if not stands:
+                self.process.meets("reply")
+            return trail.ReplyLost(message.event_id, "no reply has come")
         while message.answer is None:
             self.process.meets("reply")
         return message.answer

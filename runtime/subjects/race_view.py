@@ -31,11 +31,12 @@ KINDS = {
     "abandoned": "ABANDONED",
     "escalated": "ESCALATED",
 }
-OPENING = {"read": "TAKEN", "remaining": "READ", "clock": "GATED", "record": "GATED", "reply": "ISSUED"}
+ISSUED = {"reply": "ISSUED", "wait": "ISSUED"}
+OPENING = {"read": "TAKEN", "remaining": "READ", "clock": "GATED", "record": "GATED"}
 CLOSING = {"remaining": "DECIDED", "read": "GATED", "clock": "CONFIRMED", "record": "CONFIRMED"}
-INVOCATION = {"its start": "IDLE", "take": "IDLE", "commit": "OPEN", "arm": "COMMITTING", "reply": "ISSUED"}
+INVOCATION = {"its start": "IDLE", "take": "IDLE", "commit": "OPEN", "arm": "COMMITTING", **ISSUED}
 OTHERS = {"take": "CALLED", "read": "TAKEN", "lookup": "TAKEN", "probe": "READ", "remaining": "DECIDED"}
-WRITING = {"clock": "GATED", "record": "GATED", "reply": "ISSUED"}
+WRITING = {"clock": "GATED", "record": "GATED", **ISSUED}
 
 
 def place_of(process: Process) -> str:
@@ -85,6 +86,7 @@ class View:
             "commit_left": self.commit_left(),
             "in_flight": self.in_flight(places),
             "reply": {who: self.reply(process) for who, process in processes.items()} | {"GHOST": None},
+            "unheard": {who: self.unheard(process) for who, process in processes.items()} | {"GHOST": 0},
             "decided": {who: self.decided(process) for who, process in processes.items()} | {"GHOST": None},
             "journal": [self.closing(closing, places) for closing in closings],
             "intent_age": self.intent_age(records, closings),
@@ -176,14 +178,13 @@ class View:
     def message(self, message: Message, places: Mapping[str, int]) -> dict[str, object]:
         """A write on its way as the model has it."""
         world = self.world
-        due = message.issued_at + world.deployment.figures.journal_write_bound - world.store.now()
         names = message.data.get("supersedes")
         return {
             "author": AUTHORS[message.actor_ref],
             "kind": kind_of(message.action_ref),
             "names": self.place((names,) if isinstance(names, str) else (), places),
             "until": world.left(message) // TICK,
-            "due": max(due, 0) // TICK,
+            "due": self.due(message),
         }
 
     # The processes.
@@ -191,14 +192,20 @@ class View:
     def reply(self, process: Process) -> str | None:
         """What a writer that waits can find out."""
         message = process.message
-        if (
-            message is None
-            or message.answer is None
-            or process.actor is None
-            or process.actor.seam != "reply"
-        ):
+        if message is None or message.answer is None or place_of(process) != "ISSUED":
             return None
         return "LANDED" if isinstance(message.answer, trail.Recorded) else "NOT_LANDED"
+
+    def unheard(self, process: Process) -> int:
+        """How long a writer whose reply is lost still waits before it reads back."""
+        if process.message is None or process.replies or place_of(process) != "ISSUED":
+            return 0
+        return self.due(process.message)
+
+    def due(self, message: Message) -> int:
+        """What is left of the write's bound."""
+        end = message.issued_at + self.world.deployment.figures.journal_write_bound
+        return max(end - self.world.store.now(), 0) // TICK
 
     def decided(self, process: Process) -> str | None:
         """The closing that the process is to write, as it remembers it, or as it was called with."""

@@ -191,7 +191,7 @@ class World:
     def node(self, process: Process) -> Parties:
         """One node of the instance, with maps of its own."""
         skew = self.number(SKEWS.get(process.who, "INVOCATION_SKEW")) * TICK
-        mailbox = self.mailbox_class(self.journal, process, self.first)
+        mailbox = self.mailbox_class(self.journal, process, self.first, self.posted)
         kinds, figures = self.deployment.kinds, self.deployment.figures
         numbers = itertools.count(1)
         return Parties(
@@ -225,6 +225,7 @@ class World:
         """A new process on the node, which has not taken a step yet."""
         process = self.nodes[who]
         process.begins(Actor(self.crew, who, program))
+        process.replies = bool(self.constants.get("REPLIES", True))
         return process
 
     def invoked(self) -> object:
@@ -270,13 +271,20 @@ class World:
         """The event id of a record of this walk."""
         return f"{self.walks} {name}"
 
+    def posted(self, process: Process, message: Message) -> bool:
+        """The write is on its way, and an earlier one that is too is nobody's; whether its lease stands."""
+        if process.message is not None and process.message.answer is None:
+            self.orphan = process.message
+        self.written += 1
+        intent = message.action_ref == f"{KIND}.intended" and process.who == "INVOCATION"
+        message.event_id = self.event("intent" if intent else self.written)
+        process.message = message
+        row = self.host.recorded(section_key(KIND, self.act_key))
+        return row is not None and self.host.has_standing(row, process.holder, self.store.now())
+
     def delivered(self, message: Message) -> trail.RecordAnswer:
         """The write has arrived, and the journal has landed it in its own transaction, or refused it."""
-        if message.action_ref == f"{KIND}.intended":
-            self.naming = self.event("intent")
-        else:
-            self.written += 1
-            self.naming = self.event(self.written)
+        self.naming = message.event_id
         return self.journal.record_action(
             message.action_ref, message.actor_ref, message.credential, message.data, fence=message.fence
         )

@@ -138,7 +138,8 @@ class _AnswersAtOnce(Mailbox):
     ) -> trail.RecordAnswer:
         if action_ref != f"{KIND}.intended":
             return super().record_action(action_ref, actor_ref, credential, data, fence=fence)
-        self.process.message = Message(action_ref, actor_ref, credential, data, fence, self.inner.now())
+        message = Message(action_ref, actor_ref, credential, data, fence, self.inner.now())
+        self.posts(self.process, message)
         return self.answer
 
 

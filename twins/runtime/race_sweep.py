@@ -6,7 +6,7 @@ from falsework.conformance.subject import runtime_twin
 from falsework.models.recoverable_invocation.race import Race
 from falsework.runtime.invocation.answers import Committed, NotCommitted, StoreUnavailable, Undecidable
 from falsework.runtime.invocation.closing import Sweep
-from falsework.runtime.invocation.figures import ServiceIdentity
+from falsework.runtime.invocation.figures import Fence, ServiceIdentity
 from falsework.runtime.invocation.section import Standing
 from falsework.runtime.invocation.terms import examine_edge
 from falsework.runtime.subjects.race import RaceSubject
@@ -117,6 +117,14 @@ class SweepUnderALeftOverIdentity(RaceSubject):
     bends = (Bend("invocation.closing:Sweep", "closed", _left_over),)
 
 
+def _as_if_fenced(right: Right) -> Right:
+    def closed(sweep: Sweep) -> object:
+        sweep.kind = replace(sweep.kind, commit_fence=Fence("none"))
+        return right(sweep)
+
+    return closed
+
+
 @runtime_twin(
     breaks={Race.nothing_abandoned_ever_happens: 19, Race.the_sweep_abandons_no_act_without_a_fence: 16},
     within=19,
@@ -125,4 +133,4 @@ class SweepThatAbandonsWithoutAFence(RaceSubject):
     """The sweep abandons an act that a store without a fence may still apply."""
 
     model = f"{DRIVEN}DrivenFencelessStore"
-    bends = (Bend("invocation.figures:Kind", "fenced", lambda _: property(lambda _: True)),)
+    bends = (Bend("invocation.closing:Sweep", "closed", _as_if_fenced),)
