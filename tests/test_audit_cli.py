@@ -4,6 +4,7 @@ import argparse
 import ast
 import json
 import os
+import random
 import shutil
 import sqlite3
 import subprocess
@@ -279,3 +280,37 @@ def test_the_page_has_every_option_and_every_check() -> None:
         assert f"| {code} | {verdict.value} |" in page
     for number in auditor.BESIDE:
         assert number.replace("5.8", "5.7, 5.8") in page
+
+
+# Damage of any kind.
+
+
+def test_whatever_is_flipped_in_a_copy_is_an_answer(hand: ByHand, tmp_path: Path) -> None:
+    """A byte or some of a database: violated, or no database any more; nothing that nobody catches."""
+    spoilt(hand)
+    sound = copied(hand, tmp_path).read_bytes()
+    damaged = tmp_path / "damaged.db"
+    codes = set()
+    for seed in range(120):
+        draw = random.Random(seed)  # noqa: S311  chance that can be had again, and no secret
+        content = bytearray(sound)
+        for _ in range(draw.choice((1, 3, 30))):
+            content[draw.randrange(len(content))] = draw.randrange(256)
+        damaged.write_bytes(content)
+        codes.add(said(hand, "--journal", str(damaged), "--no-probe", "--format", "json").code)
+    assert codes == {10, 13}
+
+
+def test_whatever_is_mistyped_in_a_deployment_file_is_an_answer(hand: ByHand) -> None:
+    text = hand.deployment.read_text("utf-8")
+    codes = set()
+    for seed in range(120):
+        draw = random.Random(seed)  # noqa: S311  likewise
+        letters = list(text)
+        for _ in range(draw.choice((1, 2, 5))):
+            letters[draw.randrange(len(letters))] = draw.choice(
+                ("", ":", " ", "\n", "[", "}", "9", "&a", "#")
+            )
+        hand.deployment.write_text("".join(letters), "utf-8")
+        codes.add(said(hand, "--no-probe").code)
+    assert {11, 13} <= codes <= {10, 11, 12, 13}
