@@ -57,10 +57,8 @@ class Pending:
     seen: int
 
 
-class SupersessionSubject(OneAct):
+class Writers(OneAct):
     """An invocation, a sweep and an operator, each with at most one closing on its way."""
-
-    model: ClassVar[str] = "falsework.models.recoverable_invocation.records_supersession_driven:FencedAsBuilt"
 
     def __init__(self) -> None:
         super().__init__()
@@ -299,6 +297,12 @@ def stands_before_its_closing(write: Write) -> trail.RecordAnswer:
     return answer
 
 
+class SupersessionSubject(Writers):
+    """The writers with the journal fence."""
+
+    model: ClassVar[str] = "falsework.models.recoverable_invocation.records_supersession_driven:FencedAsBuilt"
+
+
 class SupersessionOnPostgres(SupersessionSubject):
     """The same on a PostgreSQL server."""
 
@@ -306,8 +310,8 @@ class SupersessionOnPostgres(SupersessionSubject):
     needs: ClassVar[tuple[str, ...]] = (SERVER,)
 
 
-class UnfencedSubject(SupersessionSubject):
-    """The same without the journal fence, where a writer that slept appends beside another."""
+class UnfencedSubject(Writers):
+    """The writers without the journal fence, where one that slept appends beside another."""
 
     model: ClassVar[str] = (
         "falsework.models.recoverable_invocation.records_supersession_driven:UnfencedAsBuilt"

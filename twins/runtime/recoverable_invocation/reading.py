@@ -10,7 +10,7 @@ from typing import Any
 from falsework.conformance.subject import runtime_twin
 from falsework.models.recoverable_invocation.records_reading import Reading
 from falsework.runtime.invocation.answers import Entry, NotKnown, Report
-from falsework.runtime.invocation.indexes import Act, Indexes
+from falsework.runtime.invocation.indexes import Indexes
 from falsework.runtime.invocation.parties import Parties
 from falsework.runtime.subjects.recoverable_invocation.bends import Bend, Right
 from falsework.runtime.subjects.recoverable_invocation.reading import ReadingSubject
@@ -33,7 +33,7 @@ class EmptyReport(ReadingSubject):
 
 
 def _backwards(right: Right) -> Right:
-    def of_act(self: Indexes, act: Act) -> object:
+    def of_act(self: Indexes, act: tuple[str, str]) -> object:
         found: dict[str, Any] = right(self, act)
         return dict(reversed(found.items()))
 
@@ -133,7 +133,7 @@ class StandingByTheLatest(ReadingSubject):
 
 
 def _but_the_newest(right: Right) -> Right:
-    def of_act(self: Indexes, act: Act) -> object:
+    def of_act(self: Indexes, act: tuple[str, str]) -> object:
         found: dict[str, Any] = right(self, act)
         return dict(list(found.items())[:-1])
 

@@ -30,8 +30,8 @@ from falsework.runtime.subjects.recoverable_invocation.supersession import (
 )
 
 
-# A call, an operator's that evicts it, and both have landed: the dead one's with the other's coming. And where
-# the operator came first, Close writes, and its outcome is there.
+# A call, an operator's that evicts it, and both have landed: the dead one's with the other's coming. And
+# where the operator came first, Close writes, and its outcome is there.
 @runtime_twin(
     breaks={
         Supersession.under_the_fence_every_closing_is_one: 3,
