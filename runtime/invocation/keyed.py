@@ -136,8 +136,11 @@ class Keyed:
         closes, values = self._closes()
         chosen = f"SUM({_one(INTENT)}) > 0"
         once = f"SUM({_one(INTENT)}) = 1 AND SUM({_one(closes)}) = 1 AND SUM({_one(BY_WORD)}) = 0"
-        unusual = f"""SELECT act, invocation_id FROM journal WHERE act > ? AND act <= ?
-            GROUP BY act, invocation_id HAVING {chosen} AND NOT ({once})"""  # noqa: S608  all ours
+        unusual = f"""SELECT {COLUMNS} FROM (
+                SELECT act, invocation_id FROM journal WHERE act > ? AND act <= ?
+                GROUP BY act, invocation_id HAVING {chosen} AND NOT ({once})
+            ) AS u JOIN journal AS j ON j.act = u.act AND j.invocation_id = u.invocation_id
+            LEFT JOIN placed_late AS late ON late.seq = j.seq ORDER BY j.seq"""  # noqa: S608  all ours
         usual = f"""SELECT ref, COUNT(*) FROM (
                 SELECT MAX(CASE WHEN {closes} THEN action_ref END) AS ref FROM journal
                 WHERE act > ? AND act <= ? GROUP BY act, invocation_id HAVING {once}
@@ -145,21 +148,25 @@ class Keyed:
         with self.store.snapshot() as snapshot:
             (found.mark,) = _numbers(snapshot.execute(LAST))
             while (last := _end_of_stretch(snapshot, after)) is not None:
-                names = snapshot.execute(unusual, (after, last, *values))
-                for act, invocation_id in map(_act_of, names):
-                    rows = snapshot.execute(OF_ONE, (section_key(*act), invocation_id))
-                    self._add(found, act, invocation_id, self._by_invocation(rows))
+                self._add(found, snapshot.execute(unusual, (after, last, *values)))
                 for ref, number in snapshot.execute(usual, (*values, after, last, *values)):
                     self._count(found, str(ref), number)
                 after = last
         return found
 
-    def _add(self, scan: Scan, act: Act, invocation_id: str, found: dict[str, Invocation]) -> None:
-        invocation = found.get(invocation_id, Invocation())
-        if invocation.intents:
-            scan.unusual.append((act, invocation_id, invocation))
-            if invocation.closings:
-                scan.counts[act[0], state(invocation.closings)] += 1
+    def _add(self, scan: Scan, rows: Iterable[Row]) -> None:
+        """Each invocation of the rows is found whole; two acts that share one's id are two."""
+        by_act: dict[tuple[Act, str], Invocation] = {}
+        for row in rows:
+            record = noted(record_of(row), self.kinds)
+            if record is not None:
+                act = (record.kind, record.act_key)
+                by_act.setdefault((act, record.invocation_id), Invocation()).note(record)
+        for (act, invocation_id), invocation in by_act.items():
+            if invocation.intents:
+                scan.unusual.append((act, invocation_id, invocation))
+                if invocation.closings:
+                    scan.counts[act[0], state(invocation.closings)] += 1
 
     def _count(self, scan: Scan, ref: str, number: Value) -> None:
         """So many are closed by such a record, and by no other."""

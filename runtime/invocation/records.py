@@ -90,6 +90,8 @@ class RecoveryIntended:
     actor_ref: str
     action_ref: str
     invocation_id: str
+    kind: str
+    act_key: str
 
 
 Noted: TypeAlias = Intent | Closing | RecoveryIntended
@@ -165,7 +167,7 @@ def noted(record: Record, kinds: dict[str, Kind]) -> Noted | None:
     if word == "intended":
         return Intent(*_stamps(record), invocation_id, name, act_key, data)
     if word == "recovery_intended":
-        return RecoveryIntended(*_stamps(record), invocation_id)
+        return RecoveryIntended(*_stamps(record), invocation_id, name, act_key)
     sort = _sort(word, kinds.get(name))
     return None if sort is None else _closing(record, data, (invocation_id, name, act_key), sort)
 
