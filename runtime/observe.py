@@ -39,6 +39,15 @@ DONE = Told(answered=False)
 
 
 @dataclass(frozen=True, slots=True)
+class Happened:
+    """Which action a call turned out to be, once it is known; None where what it answered fits several."""
+
+    action: str | None = None
+    arguments: Mapping[str, Plain] = field(default_factory=dict)
+    told: Told = DONE
+
+
+@dataclass(frozen=True, slots=True)
 class Header:
     """The model that the names are taken from, and which of its actions may happen without a line."""
 
@@ -47,6 +56,23 @@ class Header:
     constants: Mapping[str, Plain] = field(default_factory=dict)
     hidden: tuple[str, ...] | None = None
     order: str = "file"
+
+    def number(self, name: str) -> int:
+        """A constant of the model that is a number."""
+        value = self.constants.get(name)
+        if not isinstance(value, int):
+            raise TypeError(f"the model's constant {name} is {value!r}: a number is needed here")
+        return value
+
+
+def header_from(told: Mapping[str, Plain], hidden: tuple[str, ...] | None = None) -> Header:
+    """The header of a log of the model that is told of, as a header's first line tells it."""
+    model, digest, constants = told.get("model"), told.get("digest"), told.get("constants")
+    if not (isinstance(model, str) and isinstance(digest, str) and isinstance(constants, Mapping)):
+        raise TypeError(
+            f"no model in {dict(told)}: falsework validate MODEL --header prints what it should be"
+        )
+    return Header(model, digest, constants, hidden)
 
 
 class Recorder:
@@ -91,17 +117,30 @@ class Recorder:
         self.ends(node, seq, action, {**more, **({"observed": said.observed} if said.observed else {})})
         return answer
 
-    def begins(self, node: str, action: str, arguments: Mapping[str, Plain]) -> int:
-        """The node is about to take the action; the answer is the event's number."""
+    def spanning(self, node: str, call: Callable[[], T], told: Callable[[T], Happened]) -> T:
+        """The call's answer, told between two lines, of which the second one says which action it was."""
+        seq = self.begins(node, None, {})
+        answer = call()
+        happened = told(answer)
+        more: dict[str, Plain] = {"arguments": happened.arguments} if happened.action else {}
+        if happened.action and happened.told.answered:
+            more["answer"] = happened.told.answer
+        self.ends(node, seq, happened.action, more)
+        return answer
+
+    def begins(self, node: str, action: str | None, arguments: Mapping[str, Plain]) -> int:
+        """The node is about to take the action, if it is known; the answer is the event's number."""
+        named: dict[str, Plain] = {} if action is None else {"action": action, "arguments": arguments}
         with self._lock:
             seq = self._next(node)
-            self._line({"node": node, "seq": seq, "begun": True, "action": action, "arguments": arguments})
+            self._line({"node": node, "seq": seq, "begun": True, **named})
             return seq
 
-    def ends(self, node: str, seq: int, action: str, more: Mapping[str, Plain]) -> None:
+    def ends(self, node: str, seq: int, action: str | None, more: Mapping[str, Plain]) -> None:
         """The event has ended, so."""
+        named: dict[str, Plain] = {} if action is None else {"action": action}
         with self._lock:
-            self._line({"node": node, "seq": seq, "action": action, **more})
+            self._line({"node": node, "seq": seq, **named, **more})
 
     def happens(self, node: str, action: str, arguments: Mapping[str, Plain], told: Told = DONE) -> None:
         """The node has taken the action in this moment."""

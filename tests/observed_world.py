@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from falsework.conformance.observed_log import header_of
+from falsework.definition import definition_of
+from falsework.models.lease import Lease
 from falsework.runtime.lease import (
     Admitted,
     Granted,
@@ -24,11 +27,13 @@ from falsework.runtime.lease import (
     Unavailable,
     Waiting,
 )
+from falsework.runtime.observe import header_from
 from falsework.runtime.store.sqlite import SqliteStore
 from falsework.runtime.subjects.lease_log import LeaseWalk, Worker, losing
 from scheduler import Crash, Odds, Scheduler
 
 T = TypeVar("T")
+HEADER = header_from(header_of(definition_of(Lease)))
 TURNS = 16
 """How often each worker works."""
 TICKS = 0.1
@@ -94,7 +99,7 @@ def recorded(seed: int, folder: Path, turns: int = TURNS) -> tuple[list[str], Ma
     host = type("Host", (HookedHost,), {"scheduler": scheduler})
     judge = type("Judge", (HookedJudge,), {"scheduler": scheduler})
     try:
-        walk = LeaseWalk(scheduler.rng, lines.append, store, host_class=host, judge_class=judge)
+        walk = LeaseWalk(scheduler.rng, lines.append, HEADER, store, host_class=host, judge_class=judge)
         scheduler.walk = walk
         for worker in walk.workers:
             scheduler.add(worker.name, functools.partial(works, scheduler, walk, worker, turns))

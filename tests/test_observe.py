@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from falsework.conformance.observed import validate
+from falsework.conformance.observed_log import header_of
 from falsework.definition import definition_of
 from falsework.models.lease import Lease
 from falsework.runtime.lease import Judge, LeaseHost
-from falsework.runtime.observe import DONE, FileSink, Header, Recorder, Told
+from falsework.runtime.observe import DONE, FileSink, Header, Recorder, Told, header_from
 from falsework.runtime.observe_lease import ObservedHost, ObservedJudge
 from falsework.runtime.store.sqlite import SqliteStore
-from falsework.runtime.subjects import lease_log
 from falsework.runtime.subjects.lease import HandClock, NoWaiter
 from falsework.verdict import Verdict
 
@@ -124,14 +124,10 @@ def test_a_file_has_every_line_and_is_never_written_over(tmp_path: Path) -> None
 # --- the lease ----------------------------------------------------------------------------------------------
 
 
-def test_the_names_are_those_of_the_model_as_it_is() -> None:
-    assert definition_of(Lease).digest == lease_log.DIGEST, "write the new digest into lease_log.py"
-
-
 def test_a_log_of_the_lease_holds_what_was_answered_and_is_explained(tmp_path: Path) -> None:
     lines: list[str] = []
     clock, store = HandClock(100), SqliteStore(tmp_path / "lease.db")
-    header = Header(lease_log.MODEL, lease_log.DIGEST)
+    header = header_from(header_of(definition_of(Lease)))
     host = ObservedHost(
         LeaseHost(store, clock, NoWaiter()), Recorder(lines.append, header), "k", {"ann": 0, "bob": 1}.get
     )

@@ -8,6 +8,7 @@ import pytest
 from falsework.conformance.observed import Validation, validate
 from falsework.conformance.observed_log import header_line
 from falsework.conformance.observed_search import Limits
+from falsework.conformance.observed_steps import Steps
 from falsework.definition import Definition, definition_of
 from falsework.verdict import Verdict
 from models_to_observe import Tank, WatchedTank
@@ -222,6 +223,29 @@ def test_a_step_s_invariant_is_judged_on_the_steps_of_its_action() -> None:
     found = watched({"observed": {"level": 5}}, TURN, {"observed": {"level": 5}})
     assert found.violated == ["nobody_turns_at_five"]
     assert watched(drained(1, 0)).judged == {"nothing_is_marked_thrice": 1, "the_tank_is_never_full": 1}
+
+
+@pytest.mark.parametrize("model", [Tank, WatchedTank])
+def test_packed_states_and_the_class_answer_alike(model: type[Tank]) -> None:
+    definition = definition_of(model)
+    marks = {"drained": {"RED": 2}, "marks": [{"colour": "RED", "level": 2}]}
+    for events in (
+        [drained(2, 3), TURN, {**MARK, "arguments": {"colour": "RED"}, "answer": "RED"}],
+        [drained(2, 4), {"observed": {"level": 4}}],
+        [drained(None, 3)],
+        [{**MARK, "observed": marks}, {**TURN, "answer": False}],
+        [{"observed": {"level": 4}}, {"action": "overflow"}],
+    ):
+        found = []
+        for packed_after in (0, 10**9):
+            hidden = tuple(action for action in definition.actions if action.name == "drip")
+            steps = Steps(definition, hidden, packed_after=packed_after)
+            lines = log(*events, model=definition)
+            done = validate(definition, "log", lines, known={("drip",): steps})
+            assert (steps.packed is None) == (packed_after > 0)
+            line = None if done.rejection is None else (done.rejection.event.line, done.rejection.repairs)
+            found.append((done.verdict, done.problem, done.most, done.survivors, done.violated, line))
+        assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("events", [300, 1000])

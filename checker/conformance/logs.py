@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from falsework.conformance.observed import Known, Validation, validate
+from falsework.conformance.observed_log import header_of
 from falsework.conformance.subject import SubjectFault
 from falsework.conformance.survey import Sighting, Survey
 from falsework.definition import Definition
@@ -22,7 +23,7 @@ def observed(subject: Any, definition: Definition, *, name: str = "") -> Survey:
     result = Survey(name or type(subject).__name__, subject.surface, definition, "line")
     known: Known = {}
     try:
-        for log, lines in _logs(subject):
+        for log, lines in _logs(subject, definition):
             if log in result.sources:
                 raise SubjectFault(f"logs() has two logs named {log!r}; give each its own name")
             result.sources[log] = 0
@@ -34,9 +35,14 @@ def observed(subject: Any, definition: Definition, *, name: str = "") -> Survey:
     return result
 
 
-def _logs(subject: Any) -> Iterator[tuple[str, list[str]]]:
-    """The logs, each with its lines; whatever the adapter raises on the way is its mistake, and says so."""
+def _logs(subject: Any, definition: Definition) -> Iterator[tuple[str, list[str]]]:
+    """The logs, each with its lines; whatever the adapter raises on the way is its mistake, and says so.
+
+    One that records its logs now is told first of which model: `begin(header)`, where it has that method.
+    """
     try:
+        if hasattr(subject, "begin"):
+            subject.begin(header_of(definition))
         for entry in subject.logs():
             yield _entry(entry)
     except (InputError, KeyboardInterrupt):

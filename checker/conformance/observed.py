@@ -52,6 +52,8 @@ def validate(
 ) -> Validation:
     """The log is explained by steps of the model, or here is the line that is not, or why nobody knows.
 
+    Without `repair` a rejection names the line and what stops the nearest candidate, and looks no further.
+
     Of several logs of one model, what is `known` from those before is not executed again.
     """
     began = time.perf_counter()
@@ -97,7 +99,7 @@ def _explain(found: Validation, log: Log, steps: Steps, limits: Limits, *, repai
 def _not_explained(
     found: Validation, log: Log, steps: Steps, done: Searched, limits: Limits, *, repair: bool
 ) -> None:
-    found.rejection = rejection(steps, done)
+    found.rejection = rejection(steps, done) if repair else rejection(steps, done, 1)
     if done.hidden_cut is not None:
         found.verdict, found.problem = Verdict.INCOMPLETE, _cut_text(done, limits)
     elif done.bounded:

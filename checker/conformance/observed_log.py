@@ -21,7 +21,7 @@ HEADER = ("format", "model", "digest", "constants", "order", "hidden")
 EVENT = (
     "node", "seq", "begun", "action", "arguments", "answer", "refused", "unknown", "observed", "after",
 )  # fmt: skip
-OF_AN_ACTION = ("answer", "refused", "unknown", "begun")
+OF_AN_ACTION = ("answer", "refused", "unknown")
 OF_AN_END = ("answer", "refused", "unknown", "observed")
 HIDDEN_KINDS = ("internal", "fault", "tick")
 UNSAID = object()
@@ -84,11 +84,15 @@ class Log:
         return list(dict.fromkeys(event.node for event in (*self.events, *self.pending)))
 
 
+def header_of(definition: Definition) -> dict[str, Any]:
+    """What the first line of a log of that model says, but for what its writer has to say."""
+    constants = {name: plain(value) for name, value in definition.constants.items()}
+    return {"format": FORMAT, "model": definition.path, "digest": definition.digest, "constants": constants}
+
+
 def header_line(definition: Definition, **more: object) -> str:
     """The first line of a log of that model."""
-    constants = {name: plain(value) for name, value in definition.constants.items()}
-    head = {"format": FORMAT, "model": definition.path, "digest": definition.digest, "constants": constants}
-    return json.dumps(head | more, ensure_ascii=False)
+    return json.dumps(header_of(definition) | more, ensure_ascii=False)
 
 
 def hidden_by_kind(definition: Definition) -> tuple[Action, ...]:
@@ -135,7 +139,8 @@ class _Reader:
             self.line = 0
             raise self.problem(f'the log is empty; write its header first: {{"format": "{FORMAT}", …}}')
         self._complete()
-        return Log(self.name, self.causal, self.hidden, tuple(self.events), tuple(self.begun.values()))
+        pending = tuple(event for event in self.begun.values() if event.action is not None)
+        return Log(self.name, self.causal, self.hidden, tuple(self.events), pending)
 
     def _objects(self, lines: Iterable[str]) -> Iterator[tuple[dict[str, Any], str]]:
         for text in lines:
@@ -261,9 +266,8 @@ class _Reader:
 
     def _read_event(self, data: dict[str, Any], node: str, seq: int, begun: Event | None, text: str) -> Event:
         action = self._action(data)
-        if begun is not None and action != begun.action:
-            what = "no action" if begun.action is None else begun.action.name
-            raise self.problem(f"event {seq} of {node} began as {what} in line {begun.line}")
+        if begun is not None and begun.action not in (None, action):
+            raise self.problem(f"event {seq} of {node} began as {begun.action.name} in line {begun.line}")
         for word in OF_AN_ACTION if action is None else ():
             if word in data:
                 raise self.problem(f"{word} without an action; write which action it is of")

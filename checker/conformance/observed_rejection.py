@@ -14,7 +14,7 @@ from falsework.report_reason import Reason, false_guard
 from falsework.state import State
 from falsework.trace import Label
 
-LOOKED_AT = 400
+LOOKED_AT = 60
 """Of how many candidates, the nearest first, it is told what stops them."""
 SHOWN = 4
 _RANK = ("shows", "answers", "disabled", "enabled", "outside", "cut")
@@ -50,29 +50,29 @@ class Rejection:
     repairs: Repairs = field(default_factory=Repairs)
 
 
-def rejection(steps: Steps, searched: Searched) -> Rejection:
-    """The rejection at the first line that no candidate has behind it."""
+def rejection(steps: Steps, searched: Searched, looked_at: int = LOOKED_AT) -> Rejection:
+    """The rejection at the first line that no candidate has behind it; why, of so many candidates."""
     placed = searched.front
     found = Rejection(
         placed.event, sum(map(len, searched.before.values())), sum(map(len, searched.there.values()))
     )
-    found.candidates = _candidates(steps, searched, placed)
+    found.candidates = _candidates(steps, searched, placed, looked_at)
     return found
 
 
-def _candidates(steps: Steps, searched: Searched, placed: Placed) -> list[Candidate]:
+def _candidates(steps: Steps, searched: Searched, placed: Placed, looked_at: int) -> list[Candidate]:
     """One for each thing that stops them: the nearest to the lines before, then the nearest misses."""
     first: dict[Why, int] = {}
     alike: dict[Why, int] = {}
     waiting = [state for states in searched.there.values() for state in states]
-    for state in waiting[:LOOKED_AT]:
+    for state in waiting[:looked_at]:
         why = _why(steps, state, placed.event)
         first.setdefault(why, state)
         alike[why] = alike.get(why, 0) + 1
     nearest = next(iter(first), None)
     ordered = sorted(first, key=lambda why: (why is not nearest, _RANK.index(why.kind)))
     ways = _ways(steps, searched.before)
-    return [Candidate(steps.states[first[why]], ways(first[why]), why, alike[why]) for why in ordered[:SHOWN]]
+    return [Candidate(steps.state(first[why]), ways(first[why]), why, alike[why]) for why in ordered[:SHOWN]]
 
 
 class _ways:  # noqa: N801  a function that remembers
@@ -118,7 +118,7 @@ def _of_step(steps: Steps, state: int, event: Event, step: Step | Blocked) -> Wh
     if isinstance(step, Blocked):
         if step.how != "disabled":
             return Why(step.how, f"{step.label}: {step.text}")
-        reason = false_guard(steps.definition, event.action, steps.states[state], step.label)
+        reason = false_guard(steps.definition, event.action, steps.state(state), step.label)
         return Why("disabled", f"{step.label} is disabled", reason)
     if event.refused:
         return Why("enabled", f"{step.label} is enabled, and the line says that it was refused")
@@ -130,10 +130,10 @@ def _of_step(steps: Steps, state: int, event: Event, step: Step | Blocked) -> Wh
 
 
 def _shows(steps: Steps, state: int, event: Event, when: str) -> Why | None:
-    odd = [one for one in event.shown if not one.fits(steps.states[state])]
+    odd = [one for one in event.shown if not one.fits(steps.state(state))]
     if not odd:
         return None
     one = odd[0]
     variable = steps.definition.variables[one.place]
-    found, said = one.told(variable, one.found(steps.states[state])), one.told(variable, one.value)
+    found, said = one.told(variable, one.found(steps.state(state))), one.told(variable, one.value)
     return Why("shows", f"{one.name} is {found}{when}, and the line says {said}")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from falsework.conformance.observed_log import UNSAID, Event
+from falsework.conformance.observed_packed import AtFault, Packed, packed
 from falsework.definition import Action, Definition
-from falsework.errors import CutByBound
+from falsework.errors import CutByBound, EngineFailed
 from falsework.judge import applies, judge, step_arguments
 from falsework.state import State
 from falsework.trace import Label, instances, starts, take
@@ -37,13 +39,27 @@ class Blocked:
     text: str = ""
 
 
-class Steps:
-    """States by number; a step or a judgement that was asked for before is not executed again."""
+PACKED_AFTER = 10_000
+"""After so many steps on the class the model is lowered, which takes some seconds where it is large."""
 
-    def __init__(self, definition: Definition, hidden: tuple[Action, ...]) -> None:
+
+class Steps:
+    """States by number; a step or a judgement that was asked for before is not executed again.
+
+    A log that asks for many steps has them counted over packed states, as the fast engine does, but for those
+    that a line tells: these are always executed on the class.
+    """
+
+    def __init__(
+        self, definition: Definition, hidden: tuple[Action, ...], *, packed_after: int = PACKED_AFTER
+    ) -> None:
         self.definition = definition
         self.hidden = hidden
-        self.states: list[State] = []
+        self.packed: Packed | None = None
+        self.packed_after = packed_after
+        self._states: list[State | None] = []
+        self._words: list[int] = []  # of each state, once they are packed
+        self._by_word: dict[int, int] = {}
         self.cut_at: set[int] = set()  # where a bound of the model cuts some step that was asked for
         self._numbers: dict[State, int] = {}
         self._broken_in: dict[int, int] = {}
@@ -66,11 +82,44 @@ class Steps:
 
     def number(self, state: State) -> int:
         """The state's number, given to it where it is new."""
+        if self.packed is not None:
+            return self._of_word(self.packed.packing.pack(state), state)
         found = self._numbers.get(state)
         if found is None:
-            found = self._numbers[state] = len(self.states)
-            self.states.append(state)
+            found = self._numbers[state] = len(self._states)
+            self._states.append(state)
         return found
+
+    def state(self, number: int) -> State:
+        """The state of that number."""
+        found = self._states[number]
+        if found is None:
+            assert self.packed is not None, "a state that is not packed stands there as it is"
+            found = self._states[number] = self.packed.packing.unpack(self._words[number])
+        return found
+
+    @property
+    def states(self) -> Iterator[State]:
+        """All that were met, in the order of their numbers."""
+        return map(self.state, range(len(self._states)))
+
+    def _of_word(self, word: int, state: State | None = None) -> int:
+        found = self._by_word.get(word)
+        if found is None:
+            found = self._by_word[word] = len(self._states)
+            self._states.append(state)
+            self._words.append(word)
+        return found
+
+    def _pack_if_many(self) -> None:
+        """From here on the states are words, if so many steps were asked for that lowering pays."""
+        if self.packed is None and len(self._taken) >= self.packed_after:
+            self.packed = packed(self.definition, self._bits)
+            self.packed_after = sys.maxsize
+            if self.packed is not None:
+                self._words = [self.packed.packing.pack(state) for state in self._numbers]
+                self._by_word = {word: number for number, word in enumerate(self._words)}
+                self._numbers = {}
 
     def begins(self) -> Iterator[Move]:
         """The initial states, each with what it breaks."""
@@ -90,8 +139,11 @@ class Steps:
         return found
 
     def _take(self, state: int, action: Action, label: Label) -> Step | Blocked:
+        if self.packed is not None and self.packed.disabled(self._words[state], label):
+            return Blocked(label, "disabled")
+        before = self.state(state)
         try:
-            taken = take(self.definition, action, self.states[state], label)
+            taken = take(self.definition, action, before, label)
         except CutByBound as cut:
             self.cut_at.add(state)
             return Blocked(label, "cut", str(cut))
@@ -101,20 +153,24 @@ class Steps:
             return Blocked(label, "outside", taken.outside)
         target = self.number(taken.state)
         broken = self._state_breaks(target)
-        known = step_arguments(action, label, taken.answer, self.states[state])
+        known = step_arguments(action, label, taken.answer, before)
         for prop in self.definition.invariants:
             if applies(prop, action) and not judge(self.definition, prop, taken.state, known, times=1)[0]:
                 broken |= self._bits[prop.name]
         return Step(label, taken.answer, target, broken)
 
     def _state_breaks(self, number: int) -> int:
-        if number not in self._broken_in:
-            self._broken_in[number] = sum(
+        found = self._broken_in.get(number)
+        if found is None and self.packed is not None:
+            found = self.packed.broken_in(self._words[number])
+        if found is None:
+            found = sum(
                 self._bits[prop.name]
                 for prop in self.definition.invariants
-                if prop.kind == "state" and not judge(self.definition, prop, self.states[number], times=1)[0]
+                if prop.kind == "state" and not judge(self.definition, prop, self.state(number), times=1)[0]
             )
-        return self._broken_in[number]
+        self._broken_in[number] = found
+        return found
 
     # --- many
 
@@ -128,10 +184,30 @@ class Steps:
 
     def hidden_steps(self, state: int) -> Iterator[Step]:
         """The steps from that state that go unlogged."""
+        self._pack_if_many()
+        if self.packed is not None:
+            yield from self._packed_steps(state, self.packed)
+            return
         for action, label in self._hidden_labels:
             step = self.taken(state, action, label)
             if isinstance(step, Step):
                 yield step
+
+    def _packed_steps(self, state: int, functions: Packed) -> Iterator[Step]:
+        """Likewise; an answer that nobody asked for is left out."""
+        try:
+            for found in functions.steps(self._words[state], self._hidden_labels):
+                if found is None:
+                    self.cut_at.add(state)
+                    continue
+                _, label, word, broken = found
+                target = self._of_word(word)
+                yield Step(label, None, target, broken | self._state_breaks(target))
+        except AtFault as fault:
+            take(self.definition, fault.action, self.state(state), fault.label)
+            raise EngineFailed(
+                f"{fault.label} is at fault over packed states, and is not on the class"
+            ) from None
 
     def explained(self, state: int, event: Event) -> tuple[Move, ...]:
         """Where the event may lead from that state, as far as its line says; nowhere where it cannot be."""
@@ -145,14 +221,14 @@ class Steps:
         shown = event.shown
         stays = event.action is None and not event.anything
         if event.unknown or stays or (event.refused and self.refuses(state, event)):
-            if all(one.fits(self.states[state]) for one in shown):
+            if all(one.fits(self.state(state)) for one in shown):
                 yield state, 0
             if stays:
                 return
         if event.refused:
             return
         for step in self.answered(state, event):
-            if all(one.fits(self.states[step.target]) for one in shown):
+            if all(one.fits(self.state(step.target)) for one in shown):
                 yield step.target, step.broken
 
     def answered(self, state: int, event: Event) -> Iterator[Step]:

@@ -6,7 +6,7 @@ is what the lease's model asks of workers.
 """
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,16 +15,12 @@ from typing import ClassVar
 
 from falsework.runtime.clock import Clock, Waiter
 from falsework.runtime.lease import Judge, LeaseHost, Waiting
-from falsework.runtime.observe import Header, Recorder, Sink
+from falsework.runtime.observe import Header, Plain, Recorder, Sink, header_from
 from falsework.runtime.observe_lease import ObservedHost, ObservedJudge
 from falsework.runtime.store import Store, StoreError, StoreUnknown
 from falsework.runtime.store.sqlite import SqliteStore
 from falsework.runtime.subjects.lease import ActInFlight, HandClock, NoWaiter, in_memory
 
-MODEL, DIGEST = "falsework.models.lease:Lease", "e1b171e747aa"
-"""The model that the names of the log are taken from, as it was when they were."""
-
-WORKERS, LEASE, ALLOWANCE = 2, 3, 1
 KEY = "the key"
 LOST = 0.06
 """How often nobody knows whether a transaction has been committed."""
@@ -56,6 +52,7 @@ class LeaseWalk:
         self,
         rng: random.Random,
         sink: Sink,
+        header: Header,
         store: Store,
         *,
         host_class: Callable[[Store, Clock, Waiter], LeaseHost] = LeaseHost,
@@ -63,11 +60,9 @@ class LeaseWalk:
     ) -> None:
         self.rng = rng
         self.clock = HandClock(1_000)
-        self.recorder = Recorder(
-            sink,
-            Header(MODEL, DIGEST, {"WORKERS": WORKERS, "LEASE": LEASE, "ALLOWANCE": ALLOWANCE, "LAG": 0}),
-        )
-        self.workers = [Worker(number) for number in range(WORKERS)]
+        self.recorder = Recorder(sink, header)
+        self.lease, self.allowance = header.number("LEASE"), header.number("ALLOWANCE")
+        self.workers = [Worker(number) for number in range(header.number("WORKERS"))]
         host = host_class(store, self.clock, NoWaiter())
         self.host = ObservedHost(host, self.recorder, KEY, self.who)
         self.judge = ObservedJudge(judge_class(store, self.clock), self.host)
@@ -93,9 +88,9 @@ class LeaseWalk:
             return
         choice = self.rng.choice(("ask", "ask", "try", "remaining", "mint", "mint", "release"))
         if choice == "ask":
-            self._entered(worker, self.host.ask(KEY, worker.name, LEASE))
+            self._entered(worker, self.host.ask(KEY, worker.name, self.lease))
         elif choice == "try":
-            self._entered(worker, self.host.try_take(KEY, worker.name, LEASE))
+            self._entered(worker, self.host.try_take(KEY, worker.name, self.lease))
         elif choice == "remaining":
             self.host.remaining(KEY, worker.name)
         elif choice == "mint":
@@ -116,9 +111,9 @@ class LeaseWalk:
         if self.on_its_way:
             return
         with self._alone():
-            instant = self.host.mint(KEY, worker.name, ALLOWANCE)
+            instant = self.host.mint(KEY, worker.name, self.allowance)
             if instant is not None:
-                self.act = ActInFlight(worker.name, instant, instant + ALLOWANCE)
+                self.act = ActInFlight(worker.name, instant, instant + self.allowance)
 
     def arrives(self) -> None:
         """The act comes to the judge, who may fail to say whether it was in time; nobody asks again."""
@@ -183,12 +178,16 @@ def losing(seed: int, lines: Sequence[str], odds: float = LOST) -> Callable[[str
 class LeaseLogs:
     """What the host and the judge log of themselves, while replies are lost and workers die."""
 
-    model: ClassVar[str] = MODEL
+    model: ClassVar[str] = "falsework.models.lease:Lease"
     surface: ClassVar[str] = "observed"
     host_class: ClassVar[type[LeaseHost]] = LeaseHost
     judge_class: ClassVar[type[Judge]] = Judge
     walks: ClassVar[int] = 12
     steps: ClassVar[int] = 120
+
+    def begin(self, header: Mapping[str, Plain]) -> None:
+        """The logs are to be of this model, in these constants."""
+        self.header = header_from(header)
 
     def logs(self) -> Iterator[tuple[str, list[str]]]:
         """One log a seed, each of a store of its own."""
@@ -203,7 +202,12 @@ class LeaseLogs:
             store = SqliteStore(Path(folder) / "lease.db", failpoint=losing(seed, lines))
             try:
                 walk = LeaseWalk(
-                    rng, lines.append, store, host_class=self.host_class, judge_class=self.judge_class
+                    rng,
+                    lines.append,
+                    self.header,
+                    store,
+                    host_class=self.host_class,
+                    judge_class=self.judge_class,
                 )
                 for _ in range(self.steps):
                     walk.happens()

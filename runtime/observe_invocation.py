@@ -1,0 +1,294 @@
+"""One act of Recoverable Invocation, logged under the names of the race's model.
+
+Told are the takes of the section, the commit and its arm, what the store says to a probe, each write when it
+is issued, and each record of the act that lands, whoever sent it; and what a caller, a run or an operator is
+answered, if that tells in which of its steps the action ended. Time, deaths, gates and reads are for the
+reader to put between.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from falsework.runtime import trail
+from falsework.runtime.invocation.answers import (
+    AlreadyAccounted,
+    CloseAnswer,
+    Closed,
+    Committed,
+    InvalidRequest,
+    JournalUnavailable,
+    LandedBy,
+    NotCommitted,
+    OpenAnswer,
+    Opened,
+    Position,
+    ProbeAnswer,
+    ReconcileAnswer,
+    RecordingFailure,
+    RefusalRecorded,
+    RefuseAnswer,
+    ResolveAnswer,
+    Resolved,
+    SectionUnavailable,
+    StoreUnavailable,
+    Tally,
+    Undecidable,
+)
+from falsework.runtime.invocation.figures import Kind
+from falsework.runtime.invocation.parties import Parties, Probe
+from falsework.runtime.invocation.records import Closing, Intent, noted
+from falsework.runtime.invocation.section import ActSection, Standing
+from falsework.runtime.observe import Happened, Plain, Recorder, Told
+
+RUNS = ("FIRST_RUN", "SECOND_RUN")
+TAKES = {
+    "INVOCATION": ("open_takes", "SECTION_UNAVAILABLE"),
+    "FIRST_RUN": ("run_takes", "SKIPPED"),
+    "SECOND_RUN": ("run_takes", "SKIPPED"),
+    "OPERATOR": ("resolve_takes", "SECTION_UNAVAILABLE"),
+}
+ISSUES = {
+    "INVOCATION": "close_issues",
+    "FIRST_RUN": "run_issues",
+    "SECOND_RUN": "run_issues",
+    "OPERATOR": "resolve_issues",
+}
+PROBED: dict[type, str] = {
+    Committed: "COMMITTED",
+    NotCommitted: "NOT_COMMITTED",
+    Undecidable: "UNDECIDABLE",
+    StoreUnavailable: "UNAVAILABLE",
+}
+NOT_TOLD = Happened()
+
+
+def _answered(action: str, answer: str, **arguments: Plain) -> Happened:
+    return Happened(action, arguments, Told(answer))
+
+
+def opening(answer: OpenAnswer) -> Happened:
+    """In which step Open ended."""
+    match answer:
+        case Opened():
+            return _answered("open_returns", "OPENED")
+        case RecordingFailure(position=Position.INTENT | Position.OUTCOME as position):
+            return _answered("open_returns", f"RECORDING_FAILURE_{position.name}")
+        case JournalUnavailable():
+            return _answered("open_reads", "JOURNAL_UNAVAILABLE", readable=False)
+    return NOT_TOLD  # without the section: at its take, its read or its gate
+
+
+def closing(answer: CloseAnswer | RefuseAnswer) -> Happened:
+    """In which step Close or Refuse ended."""
+    match answer:
+        case Closed(landed_by=LandedBy.INVOCATION):
+            return _answered("close_returns", "LANDED_BY_INVOCATION")
+        case Closed(landed_by=who):
+            return _answered("close_reads", f"LANDED_BY_{who.name}")
+        case RefusalRecorded():
+            return _answered("close_returns", "REFUSED")
+        case AlreadyAccounted():
+            return _answered("close_reads", "ALREADY_ACCOUNTED")
+    return NOT_TOLD
+
+
+def sweeping(run: str, answer: ReconcileAnswer) -> Happened:
+    """What became of the act in that run, where it was closed by it."""
+    match answer:
+        case Tally(closed=1):
+            return _answered("run_returns", "CLOSED", run=run)
+        case Tally(abandoned=1):
+            return _answered("run_returns", "ABANDONED", run=run)
+        case Tally(escalated=1):
+            return _answered("run_returns", "ESCALATED", run=run)
+    return NOT_TOLD
+
+
+def resolving(answer: ResolveAnswer) -> Happened:
+    """In which step Resolve ended."""
+    match answer:
+        case Resolved():
+            return _answered("resolve_returns", "RESOLVED")
+        case SectionUnavailable():
+            return _answered("resolve_takes", "SECTION_UNAVAILABLE")
+        case AlreadyAccounted():
+            return _answered("resolve_reads", "ALREADY_ACCOUNTED")
+        case InvalidRequest(cause=cause) if cause is not None:
+            return _answered("resolve_reads", cause.name)
+    return NOT_TOLD
+
+
+@dataclass
+class ActLog:
+    """The log of one act: whose answers are told, and what its journal shows."""
+
+    recorder: Recorder
+    kinds: dict[str, Kind]
+    act_key: str
+    authors: Mapping[str, str]  # by actor, how the model names who wrote a record
+
+    def opens(self, node: str, call: Callable[[], OpenAnswer]) -> OpenAnswer:
+        """Open's answer, told."""
+        return self.recorder.spanning(node, call, opening)
+
+    def closes(self, node: str, call: Callable[[], CloseAnswer]) -> CloseAnswer:
+        """Close's answer, told."""
+        return self.recorder.spanning(node, call, closing)
+
+    def refuses(self, node: str, call: Callable[[], RefuseAnswer]) -> RefuseAnswer:
+        """Refuse's answer, told."""
+        return self.recorder.spanning(node, call, closing)
+
+    def sweeps(self, node: str, run: str, call: Callable[[], ReconcileAnswer]) -> ReconcileAnswer:
+        """A run's answer, told."""
+        return self.recorder.spanning(node, call, lambda answer: sweeping(run, answer))
+
+    def resolves(self, node: str, call: Callable[[], ResolveAnswer]) -> ResolveAnswer:
+        """Resolve's answer, told."""
+        return self.recorder.spanning(node, call, resolving)
+
+    def commits(self, node: str) -> None:
+        """The act is on its way to the adopter's store, with the instant that was just minted."""
+        self.recorder.happens(f"{node}: commit", "commits", {})
+
+    def replied(self, node: str, arm: str) -> None:
+        """What the store has replied to the commit, in the adopter's partition."""
+        self.recorder.happens(f"{node}: commit", "commit_replies", {"arm": arm})
+
+    def told(self, parties: Parties, who: str, node: str) -> Parties:
+        """The same parties, in the hands of one process, which tell what it does with them."""
+        section = ToldSection(parties.section, self, who, node)
+        probes = {kind: self._probe(probe, who, node) for kind, probe in parties.probes.items()}
+        journal = ToldTrail(parties.trail, self, who, node)
+        return replace(parties, section=section, trail=journal, probes=probes)
+
+    def _probe(self, probe: Probe | None, who: str, node: str) -> Probe | None:
+        if probe is None or who not in RUNS:
+            return probe
+        asked = probe
+
+        def told(act_key: str, payload: trail.Data) -> ProbeAnswer:
+            answer = asked(act_key, payload)
+            if act_key == self.act_key and type(answer) in PROBED:
+                said: dict[str, Plain] = {"run": who, "probe": PROBED[type(answer)]}
+                self.recorder.happens(f"{node}: probe", "run_probes", said)
+            return answer
+
+        return told
+
+    def takes(self, who: str, node: str, call: Callable[[], bool]) -> bool:
+        """A take of the act's section, told with its answer."""
+        action, refused = TAKES[who]
+        said: dict[str, Plain] = {"run": who} if who in RUNS else {}
+        return self.recorder.during(
+            f"{node}: section", action, said, call, lambda taken: Told("PROCEED" if taken else refused)
+        )
+
+    def issues(self, who: str, node: str, action_ref: str) -> None:
+        """A write of the act is on its way; a run's plan is no record that the model has."""
+        last = action_ref.rpartition(".")[2]
+        if last == "recovery_intended":
+            return
+        action = "open_issues" if last == "intended" else ISSUES[who]
+        self.recorder.happens(f"{node}: journal", action, {"run": who} if who in RUNS else {})
+
+    def landed(self, journal: trail.Trail, after: int, answer: trail.RecordAnswer) -> None:
+        """A record that has just landed is told with the act's closings; one of another act is not."""
+        if not isinstance(answer, trail.Recorded):
+            return
+        found = self._records(journal, after)
+        last = next((one for one in found if one.event_id == answer.event_id), None)
+        if isinstance(last, Closing):
+            closings: Plain = self._closings([one for one in found if isinstance(one, Closing)])
+            self.recorder.happens("journal", "land", {}, Told(answered=False, observed={"journal": closings}))
+        elif isinstance(last, Intent):
+            self.recorder.happens("journal", "land", {}, Told(answered=False, observed={"intent_age": 0}))
+
+    def _records(self, journal: trail.Trail, after: int) -> list[Intent | Closing]:
+        """The act's intents and closings behind that number of the journal."""
+        found: list[Intent | Closing] = []
+        while True:
+            page = journal.read_range(after)
+            if not isinstance(page, trail.Page):
+                return found
+            for record in page.records:
+                known = noted(record, self.kinds)
+                if isinstance(known, Intent | Closing) and known.act_key == self.act_key:
+                    found.append(known)
+            after = page.cursor
+            if page.complete:
+                return found
+
+    def _closings(self, found: list[Closing]) -> list[Plain]:
+        places = {one.event_id: place for place, one in enumerate(found)}
+        return [
+            {
+                "author": self.authors[one.actor_ref],
+                "kind": one.sort.name,
+                "names": places[one.supersedes[0]] if one.supersedes else None,
+                "hidden": 0,
+            }
+            for one in found
+        ]
+
+
+class ToldSection(ActSection):
+    """The section in the hands of one process; its takes are told."""
+
+    def __init__(self, section: ActSection, log: ActLog, who: str, node: str) -> None:
+        super().__init__(section.host, fenced=section.fenced)
+        self.section, self.log, self.who, self.node = section, log, who, node
+
+    def take(self, standing: Standing, duration: int) -> bool:
+        return self.log.takes(self.who, self.node, lambda: self.section.take(standing, duration))
+
+    def remaining(self, standing: Standing) -> int | None:
+        return self.section.remaining(standing)
+
+    def deadline(self, standing: Standing, allowance: int) -> int | None:
+        return self.section.deadline(standing, allowance)
+
+    def release(self, standing: Standing) -> None:
+        self.section.release(standing)
+
+    def wait(self, span: int) -> None:
+        self.section.wait(span)
+
+
+class ToldTrail:
+    """The journal in the hands of one process; what it issues is told."""
+
+    def __init__(self, inner: trail.Trail, log: ActLog, who: str, node: str) -> None:
+        self.inner, self.log, self.who, self.node = inner, log, who, node
+        self.caps = inner.caps
+
+    def record_action(
+        self,
+        action_ref: str,
+        actor_ref: str,
+        credential: str,
+        data: trail.Data,
+        *,
+        fence: trail.Fence | None = None,
+    ) -> trail.RecordAnswer:
+        """The write is told, and then issued."""
+        self.log.issues(self.who, self.node, action_ref)
+        return self.inner.record_action(action_ref, actor_ref, credential, data, fence=fence)
+
+    def read_record(self, event_id: str) -> trail.ReadAnswer:
+        """The journal's own answer."""
+        return self.inner.read_record(event_id)
+
+    def read_range(
+        self, after: int, limit: int | None = None, *, behind_writers: bool = False
+    ) -> trail.RangeAnswer:
+        """The journal's own answer."""
+        return self.inner.read_range(after, limit, behind_writers=behind_writers)
+
+    def measure(self, action_ref: str, actor_ref: str, data: trail.Data) -> int:
+        """The journal's own measure."""
+        return self.inner.measure(action_ref, actor_ref, data)
+
+    def now(self) -> int:
+        """The journal's own clock."""
+        return self.inner.now()
