@@ -125,6 +125,8 @@ class Recorder:
         more: dict[str, Plain] = {"arguments": happened.arguments} if happened.action else {}
         if happened.action and happened.told.answered:
             more["answer"] = happened.told.answer
+        if happened.action and happened.told.observed:
+            more["observed"] = happened.told.observed
         self.ends(node, seq, happened.action, more)
         return answer
 

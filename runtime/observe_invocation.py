@@ -7,7 +7,7 @@ reader to put between.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from falsework.runtime import trail
 from falsework.runtime.invocation.answers import (
@@ -37,7 +37,7 @@ from falsework.runtime.invocation.answers import (
 from falsework.runtime.invocation.figures import Kind
 from falsework.runtime.invocation.parties import Parties, Probe
 from falsework.runtime.invocation.records import Closing, Intent, noted
-from falsework.runtime.invocation.section import ActSection, Standing
+from falsework.runtime.invocation.section import ActSection, Standing, section_key
 from falsework.runtime.observe import Happened, Plain, Recorder, Told
 
 RUNS = ("FIRST_RUN", "SECOND_RUN")
@@ -124,8 +124,11 @@ class ActLog:
 
     recorder: Recorder
     kinds: dict[str, Kind]
+    kind: str
     act_key: str
     authors: Mapping[str, str]  # by actor, how the model names who wrote a record
+    after: int = 0  # the last number that the journal had given before the act
+    taken_by: set[str] = field(default_factory=set)  # which processes have taken the act's section
 
     def opens(self, node: str, call: Callable[[], OpenAnswer]) -> OpenAnswer:
         """Open's answer, told."""
@@ -140,8 +143,13 @@ class ActLog:
         return self.recorder.spanning(node, call, closing)
 
     def sweeps(self, node: str, run: str, call: Callable[[], ReconcileAnswer]) -> ReconcileAnswer:
-        """A run's answer, told."""
-        return self.recorder.spanning(node, call, lambda answer: sweeping(run, answer))
+        """A run's answer, told where this act is all that it examined."""
+
+        def told(answer: ReconcileAnswer) -> Happened:
+            alone = isinstance(answer, Tally) and answer.examined == 1 and node in self.taken_by
+            return sweeping(run, answer) if alone else NOT_TOLD
+
+        return self.recorder.spanning(node, call, told)
 
     def resolves(self, node: str, call: Callable[[], ResolveAnswer]) -> ResolveAnswer:
         """Resolve's answer, told."""
@@ -155,15 +163,18 @@ class ActLog:
         """What the store has replied to the commit, in the adopter's partition."""
         self.recorder.happens(f"{node}: commit", "commit_replies", {"arm": arm})
 
-    def told(self, parties: Parties, who: str, node: str) -> Parties:
-        """The same parties, in the hands of one process, which tell what it does with them."""
+    def told(self, parties: Parties, who: str, node: str, *, lands: bool) -> Parties:
+        """The same parties, in the hands of one process, which tell what it does with them.
+
+        `lands` is for a journal that tells no landings itself.
+        """
         section = ToldSection(parties.section, self, who, node)
-        probes = {kind: self._probe(probe, who, node) for kind, probe in parties.probes.items()}
-        journal = ToldTrail(parties.trail, self, who, node)
+        probes = {kind: self._probe(kind, probe, who, node) for kind, probe in parties.probes.items()}
+        journal = ToldTrail(parties.trail, self, who, node, lands=lands)
         return replace(parties, section=section, trail=journal, probes=probes)
 
-    def _probe(self, probe: Probe | None, who: str, node: str) -> Probe | None:
-        if probe is None or who not in RUNS:
+    def _probe(self, kind: str, probe: Probe | None, who: str, node: str) -> Probe | None:
+        if probe is None or who not in RUNS or kind != self.kind:
             return probe
         asked = probe
 
@@ -180,9 +191,14 @@ class ActLog:
         """A take of the act's section, told with its answer."""
         action, refused = TAKES[who]
         said: dict[str, Plain] = {"run": who} if who in RUNS else {}
+        self.taken_by.add(node)
         return self.recorder.during(
             f"{node}: section", action, said, call, lambda taken: Told("PROCEED" if taken else refused)
         )
+
+    def is_of_the_act(self, data: trail.Data) -> bool:
+        """Whether a record's payload names the act."""
+        return (data.get("kind"), data.get("act_key")) == (self.kind, self.act_key)
 
     def issues(self, who: str, node: str, action_ref: str) -> None:
         """A write of the act is on its way; a run's plan is no record that the model has."""
@@ -192,28 +208,43 @@ class ActLog:
         action = "open_issues" if last == "intended" else ISSUES[who]
         self.recorder.happens(f"{node}: journal", action, {"run": who} if who in RUNS else {})
 
-    def landed(self, journal: trail.Trail, after: int, answer: trail.RecordAnswer) -> None:
-        """A record that has just landed is told with the act's closings; one of another act is not."""
-        if not isinstance(answer, trail.Recorded):
-            return
-        found = self._records(journal, after)
-        last = next((one for one in found if one.event_id == answer.event_id), None)
-        if isinstance(last, Closing):
-            closings: Plain = self._closings([one for one in found if isinstance(one, Closing)])
-            self.recorder.happens("journal", "land", {}, Told(answered=False, observed={"journal": closings}))
-        elif isinstance(last, Intent):
-            self.recorder.happens("journal", "land", {}, Told(answered=False, observed={"intent_age": 0}))
+    def lands(
+        self, node: str, journal: trail.Trail, call: Callable[[], trail.RecordAnswer]
+    ) -> trail.RecordAnswer:
+        """A write, told as a landing if it lands."""
+        return self.recorder.spanning(f"{node}: landing", call, lambda answer: self._landing(journal, answer))
 
-    def _records(self, journal: trail.Trail, after: int) -> list[Intent | Closing]:
-        """The act's intents and closings behind that number of the journal."""
+    def landed(self, journal: trail.Trail, answer: trail.RecordAnswer) -> None:
+        """A record that has landed in this moment is told."""
+        happened = self._landing(journal, answer)
+        if happened.action is not None:
+            self.recorder.happens("journal", happened.action, {}, happened.told)
+
+    def _landing(self, journal: trail.Trail, answer: trail.RecordAnswer) -> Happened:
+        """A record with the act's closings up to it; one of another act, or the sweep's plan, is none."""
+        if not isinstance(answer, trail.Recorded):
+            return NOT_TOLD
+        records = self._records(journal)
+        found = [one for one in records if one.sequence_number <= answer.sequence_number]
+        last = next((one for one in found if one.event_id == answer.event_id), None)
+        if last is None:
+            return NOT_TOLD
+        closings: Plain = self._closings([one for one in found if isinstance(one, Closing)])
+        seen: dict[str, Plain] = {"journal": closings} if isinstance(last, Closing) else {"intent_age": 0}
+        return Happened("land", {}, Told(answered=False, observed=seen))
+
+    def _records(self, journal: trail.Trail) -> list[Intent | Closing]:
+        """The act's intents and closings."""
         found: list[Intent | Closing] = []
+        after = self.after
         while True:
             page = journal.read_range(after)
             if not isinstance(page, trail.Page):
                 return found
             for record in page.records:
                 known = noted(record, self.kinds)
-                if isinstance(known, Intent | Closing) and known.act_key == self.act_key:
+                named = isinstance(known, Intent | Closing) and (known.kind, known.act_key)
+                if isinstance(known, Intent | Closing) and named == (self.kind, self.act_key):
                     found.append(known)
             after = page.cursor
             if page.complete:
@@ -240,6 +271,8 @@ class ToldSection(ActSection):
         self.section, self.log, self.who, self.node = section, log, who, node
 
     def take(self, standing: Standing, duration: int) -> bool:
+        if standing.key != section_key(self.log.kind, self.log.act_key):
+            return self.section.take(standing, duration)
         return self.log.takes(self.who, self.node, lambda: self.section.take(standing, duration))
 
     def remaining(self, standing: Standing) -> int | None:
@@ -258,8 +291,8 @@ class ToldSection(ActSection):
 class ToldTrail:
     """The journal in the hands of one process; what it issues is told."""
 
-    def __init__(self, inner: trail.Trail, log: ActLog, who: str, node: str) -> None:
-        self.inner, self.log, self.who, self.node = inner, log, who, node
+    def __init__(self, inner: trail.Trail, log: ActLog, who: str, node: str, *, lands: bool) -> None:
+        self.inner, self.log, self.who, self.node, self.lands = inner, log, who, node, lands
         self.caps = inner.caps
 
     def record_action(
@@ -271,9 +304,15 @@ class ToldTrail:
         *,
         fence: trail.Fence | None = None,
     ) -> trail.RecordAnswer:
-        """The write is told, and then issued."""
+        """The write is told, and then issued; and told again if it lands."""
+
+        def write() -> trail.RecordAnswer:
+            return self.inner.record_action(action_ref, actor_ref, credential, data, fence=fence)
+
+        if not self.log.is_of_the_act(data):
+            return write()
         self.log.issues(self.who, self.node, action_ref)
-        return self.inner.record_action(action_ref, actor_ref, credential, data, fence=fence)
+        return self.log.lands(self.node, self.inner, write) if self.lands else write()
 
     def read_record(self, event_id: str) -> trail.ReadAnswer:
         """The journal's own answer."""

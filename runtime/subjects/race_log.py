@@ -66,10 +66,9 @@ class RaceWalk(Driven):
         self.runs = 0
         lines: list[str] = []
         recorder = Recorder(lines.append, header)
-        self.log = ActLog(recorder, self.deployment.kinds, self.act_key, AUTHORS)
-        first = self.first
+        self.log = ActLog(recorder, self.deployment.kinds, KIND, self.act_key, AUTHORS, self.first)
         journal = cast(LoggedJournal, self.journal)
-        journal.told = lambda answer: self.log.landed(journal, first, answer)
+        journal.told = lambda answer: self.log.landed(journal, answer)
         for _ in range(steps):
             with bent(self.bends):
                 self.happens()
@@ -159,7 +158,7 @@ class RaceWalk(Driven):
     def invoked(self) -> object:
         """Open, the commit under its fence, and what its arm calls for."""
         process, node = self.nodes["INVOCATION"], "caller"
-        parties = self.log.told(self.parties["INVOCATION"], "INVOCATION", node)
+        parties = self.log.told(self.parties["INVOCATION"], "INVOCATION", node, lands=False)
         names = (KIND, self.act_key, CALLER, CREDENTIALS[CALLER])
         data = {DATUM: self.act_key}
         opened: OpenAnswer = self.log.opens(node, lambda: open_act(parties, *names, data))
@@ -185,7 +184,7 @@ class RaceWalk(Driven):
         """A run of the sweep."""
         self.runs += 1
         node = f"run {self.runs}"
-        parties = self.log.told(self.parties[who], who, node)
+        parties = self.log.told(self.parties[who], who, node, lands=False)
         return self.log.sweeps(node, who, lambda: reconcile(parties))
 
 
