@@ -123,6 +123,31 @@ class DrivenReportOnly(DrivenBrief):
     SERVICE_IDENTITY = False
 
 
+@configuration(breaks=UNATTENDED | UNTROUBLED)
+class DrivenTwoRuns(AsBuilt):
+    """Two runs on two nodes, and nobody dies."""
+
+    SECOND_RUN = True
+    DEATHS = 0
+    RETRIES = 0
+
+
+@configuration(breaks=ONE_CALL)
+class DrivenTogether(AsBuilt):
+    """The invocation, a run, and a call of the operator."""
+
+    DEATHS = 0
+    RETRIES = 0
+    OPERATOR_CALLS = 1
+
+
+@configuration(breaks=UNTROUBLED)
+class DrivenTwoCalls(DrivenTogether):
+    """Two calls of the operator."""
+
+    OPERATOR_CALLS = 2
+
+
 @configuration(
     breaks=ONE_CALL | UNSWEPT | {Race.an_operator_corrects_an_escalation: None},
 )

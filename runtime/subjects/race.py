@@ -412,3 +412,9 @@ class OperatorSubject(Driven):
     """The invocation and an operator."""
 
     model: ClassVar[str] = "falsework.models.recoverable_invocation.race_driven:DrivenOperator"
+
+
+class TogetherSubject(Driven):
+    """The invocation, a run of the sweep and an operator: more than can be driven whole."""
+
+    model: ClassVar[str] = "falsework.models.recoverable_invocation.race_driven:DrivenTogether"

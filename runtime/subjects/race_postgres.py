@@ -10,7 +10,14 @@ from psycopg import sql
 from falsework.runtime.store.postgres import PostgresStore
 from falsework.runtime.store.shared import SharedStore
 from falsework.runtime.subjects.lease_postgres import SERVER
-from falsework.runtime.subjects.race import DeathsSubject, InvocationSubject, OperatorSubject, RaceSubject
+from falsework.runtime.subjects.race import (
+    DeathsSubject,
+    InvocationSubject,
+    LostSubject,
+    OperatorSubject,
+    RaceSubject,
+    TogetherSubject,
+)
 from falsework.runtime.subjects.race_parts import HandClock
 from falsework.runtime.subjects.race_world import World
 
@@ -40,9 +47,17 @@ class InvocationOnPostgres(OnPostgres, InvocationSubject):
     """The invocation by itself: it dies anywhere, tries again, and meets a second Open."""
 
 
+class LostOnPostgres(OnPostgres, LostSubject):
+    """The invocation by itself: every reply of the journal is lost, and what was written is read back."""
+
+
 class DeathsOnPostgres(OnPostgres, DeathsSubject):
     """The invocation and a run of the sweep, and one of them dies anywhere."""
 
 
 class OperatorOnPostgres(OnPostgres, OperatorSubject):
     """The invocation and an operator."""
+
+
+class TogetherOnPostgres(OnPostgres, TogetherSubject):
+    """The invocation, a run of the sweep and an operator: more than can be driven whole."""

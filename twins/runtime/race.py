@@ -122,6 +122,15 @@ class HostThatFreesOnDeath(InvocationSubject):
     host_class = _FreesOnDeath
 
 
+@runtime_twin(breaks={"observation": 5}, within=5)
+class WriteOfTheDeadTakenBack(InvocationSubject):
+    """A write is dropped because its writer is no longer there to hear of it."""
+
+    def die(self, who: str) -> None:
+        super().die(who)
+        self.orphan = None
+
+
 class _AnswersAtOnce(Mailbox):
     """What is not a closing is answered before it has landed."""
 

@@ -23,9 +23,9 @@ def _blind(right: Right) -> Right:
     return after_a_lost_reply
 
 
-# The intent lands in step 5, and two ticks pass before it is read back. A refusal, which is not tried again, is
-# given up as it is issued, and step 14 lands what nobody waits for. An outcome is tried again: both of its writes
-# are on their way in step 17, and the second lands in step 19.
+# The intent lands in step 5, and two ticks pass before it is read back. A refusal, which is not tried again,
+# is given up as it is issued, and step 14 lands what nobody waits for. An outcome is tried again: both of its
+# writes are on their way in step 17, and the second lands in step 19.
 @runtime_twin(
     breaks={Race.a_closing_lands_under_its_writers_lease: 14, Race.no_two_closings_stand: 19}, within=19
 )

@@ -27,7 +27,10 @@ def _one_tick_ahead(right: Right) -> Right:
     return in_flight
 
 
-@runtime_twin(breaks={Race.an_operator_abandons_only_what_is_aged: 14}, within=14)
+@runtime_twin(
+    breaks={Race.an_operator_abandons_only_what_is_aged: 16, Race.nothing_abandoned_ever_happens: 17},
+    within=17,
+)
 class OperatorAheadOfTheAllowance(OperatorSubject):
     """The operator's reading is one tick further ahead than the allowance covers."""
 
@@ -49,7 +52,7 @@ class ResolveThatReadsAnOutageAsAbsence(OperatorSubject):
     bends = (Bend(YOUNG, "_under_the_section", _as_absence),)
 
 
-@runtime_twin(breaks={Race.an_operator_passes_its_gate_in_time: 12}, within=12)
+@runtime_twin(breaks={Race.an_operator_passes_its_gate_in_time: 15}, within=15)
 class ResolveWithoutAGate(OperatorSubject):
     """An operator who has decided writes, however little is left of the lease."""
 
