@@ -73,10 +73,10 @@ class Place:
 
     def begin(self) -> None:
         """The journal is as it was founded, and nobody holds anything."""
-        with self.store.transaction("world.begin") as transaction:
-            transaction.execute("DELETE FROM journal WHERE seq > ?", (self._founded,))
+        with self.store.transaction("world.begin", flush=False) as transaction:
+            transaction.write("DELETE FROM journal WHERE seq > ?", (self._founded,))
             for table in WRITTEN:
-                transaction.execute(f"DELETE FROM {table}")  # noqa: S608  the names are ours
+                transaction.write(f"DELETE FROM {table}")  # noqa: S608  the names are ours
 
     def records(self, audit: AuditTrail) -> tuple[trail.Record, ...]:
         """Every record of the walk; read again where a transaction has ended since."""
@@ -89,20 +89,20 @@ class Place:
     def taken_out(self, event_ids: Sequence[str]) -> list[Row]:
         """These records have not landed yet."""
         rows: list[Row] = []
-        with self.store.transaction("world.taken_out") as transaction:
+        with self.store.transaction("world.taken_out", flush=False) as transaction:
             for name in event_ids:
                 rows += transaction.execute(
                     f"SELECT {STORED} FROM journal WHERE event_id = ?",  # noqa: S608  the names are ours
                     (name,),
                 )
-                transaction.execute("DELETE FROM journal WHERE event_id = ?", (name,))
+                transaction.write("DELETE FROM journal WHERE event_id = ?", (name,))
         return rows
 
     def put_back(self, rows: Sequence[Row]) -> None:
         """These records have landed, where they stood."""
-        with self.store.transaction("world.put_back") as transaction:
+        with self.store.transaction("world.put_back", flush=False) as transaction:
             for row in rows:
-                transaction.execute(
+                transaction.write(
                     f"INSERT INTO journal ({STORED}) VALUES ({', '.join('?' for _ in row)})",  # noqa: S608
                     row,
                 )
@@ -119,8 +119,8 @@ class Place:
 
 def restamp(store: Store, event_id: str, instant: int) -> None:
     """The journal stamped the record at another instant."""
-    with store.transaction("world.age") as transaction:
-        transaction.execute("UPDATE journal SET recorded_at = ? WHERE event_id = ?", (instant, event_id))
+    with store.transaction("world.age", flush=False) as transaction:
+        transaction.write("UPDATE journal SET recorded_at = ? WHERE event_id = ?", (instant, event_id))
 
 
 def credential_of(actor: str) -> str:

@@ -104,8 +104,8 @@ class Sections:
 
     def leaves(self, key: str, span: int) -> None:
         """So much is left of the lease."""
-        with self.store.transaction("world.lease") as transaction:
-            transaction.execute(SET_ENDS, (self.clock.now() + span, key))
+        with self.store.transaction("world.lease", flush=False) as transaction:
+            transaction.write(SET_ENDS, (self.clock.now() + span, key))
 
     def holder(self, key: str) -> str | None:
         """Whose row it is, ended or not."""
@@ -126,10 +126,10 @@ class Sections:
 
     def put(self, key: str, row: tuple[str, int] | None) -> None:
         """The lease is this, or there is none."""
-        with self.store.transaction("world.lease") as transaction:
-            transaction.execute("DELETE FROM lease WHERE lease_key = ?", (key,))
+        with self.store.transaction("world.lease", flush=False) as transaction:
+            transaction.write("DELETE FROM lease WHERE lease_key = ?", (key,))
             if row is not None:
-                transaction.execute("INSERT INTO lease VALUES (?, ?, ?)", (key, *row))
+                transaction.write("INSERT INTO lease VALUES (?, ?, ?)", (key, *row))
 
 
 class Patience:

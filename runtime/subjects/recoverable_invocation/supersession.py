@@ -241,8 +241,8 @@ class Writers(OneAct):
 
     def scanned(self) -> bool:
         """Whether a run on another node, which scans the whole journal and closes nothing, finds rivals."""
-        with self.store.transaction("world.found") as transaction:
-            transaction.execute("DELETE FROM finding")
+        with self.store.transaction("world.found", flush=False) as transaction:
+            transaction.write("DELETE FROM finding")
         self.leases.failing.append(True)
         self.starts_again(self.scanner)
         self.scanner.reconcile()

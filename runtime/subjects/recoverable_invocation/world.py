@@ -154,7 +154,7 @@ class World:
         self.numbers = itertools.count(1)
         self.node = self.nodes[name]
         self.node.parties.refused_identities.clear()
-        self.starts_again()
+        self.forgets(self.node)
 
     def node_of(self, declared: Deployment) -> Instance:
         """A node of the deployment, on the world's journal and section host."""
@@ -177,11 +177,17 @@ class World:
 
     def starts_again(self, node: Instance | None = None) -> None:
         """The node is another process now, which has read what stands open and nothing else."""
-        parties = (node or self.node).parties
-        kinds, keyed = parties.deployment.kinds, Keyed(self.store, parties.deployment.kinds)
-        parties.indexes = Indexes(self.trail, kinds, parties.figures, self.clock, in_order=True, keyed=keyed)
-        unread = parties.indexes.start()
+        chosen = node or self.node
+        self.forgets(chosen)
+        unread = chosen.parties.indexes.start()
         assert unread is None, unread
+
+    def forgets(self, node: Instance) -> None:
+        """The node has read nothing yet."""
+        parties = node.parties
+        kinds, keyed = parties.deployment.kinds, Keyed(self.store, parties.deployment.kinds)
+        figures = parties.figures
+        parties.indexes = Indexes(self.trail, kinds, figures, self.clock, in_order=True, keyed=keyed)
 
     def ages(self, event_id: str, span: int) -> None:
         """The journal holds the record as so old; a node that starts now reads that."""
