@@ -46,10 +46,11 @@ class Dice(Fuse):
     def __init__(self, order: Order, diary: Diary) -> None:
         super().__init__({})
         self.rng = random.Random(order["seed"])  # noqa: S311  chance that can be had again, and no secret
+        self.rarer = order["rarer"]
         self._diary = diary
 
     def __call__(self, boundary: str) -> None:
-        thrown = self.rng.random()
+        thrown = self.rng.random() * self.rarer
         if thrown < KILL:
             self._diary.write("fault", "killed")
             os.kill(os.getpid(), signal.SIGKILL)
@@ -125,14 +126,24 @@ class Figures:
         self.complaints += other.complaints
 
 
-def soaked(place: Workplace, nursery: Nursery, acts: int, seed: int, turn: int = ACTS_OF_A_TURN) -> Figures:
-    """At least so many acts were tried at the place, and the account is made of every one."""
+def soaked(
+    place: Workplace,
+    nursery: Nursery,
+    acts: int,
+    seed: int,
+    turn: int = ACTS_OF_A_TURN,
+    rarer: int = 1,
+) -> Figures:
+    """At least so many acts were tried at the place, and the account is made of every one.
+
+    Faults may be so many times rarer: then processes live as long as their turns are.
+    """
     shop, rng = Shop(place, nursery), random.Random(seed)  # noqa: S311  as above
     tried = rounds = 0
     while tried < acts:
         rounds += 1
-        orders = [_turn(shop, rng, worker, turn) for worker in range(WORKERS)]
-        orders += [shop.named("sweep", seed=rng.random()) for _ in range(2)]
+        orders = [_turn(shop, rng, worker, turn, rarer) for worker in range(WORKERS)]
+        orders += [shop.named("sweep", seed=rng.random(), rarer=rarer) for _ in range(2)]
         _at_once(shop, orders)
         place.passes(AGED)
         tried = sum(entry[0] == "try" for entry in entries(place))
@@ -140,9 +151,9 @@ def soaked(place: Workplace, nursery: Nursery, acts: int, seed: int, turn: int =
     return figures(place, rounds, found)
 
 
-def _turn(shop: Shop, rng: random.Random, worker: int, turn: int) -> Order:
+def _turn(shop: Shop, rng: random.Random, worker: int, turn: int, rarer: int) -> Order:
     """A worker's order: its acts have numbers that nobody else's have."""
-    order = shop.named("work", acts=turn, seed=rng.random())
+    order = shop.named("work", acts=turn, seed=rng.random(), rarer=rarer)
     return {**order, "first": (shop.number * WORKERS + worker) * turn}
 
 
