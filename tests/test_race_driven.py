@@ -5,6 +5,7 @@ told where they stand, in twins/runtime.
 """
 
 import re
+import threading
 from collections import Counter
 from typing import Any
 
@@ -260,7 +261,7 @@ def test_a_process_that_never_comes_to_a_seam_is_told_with_where_all_stand(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(stage, "PATIENCE", 0.01)
-    crew, end = Crew(), stage.threading.Event()
+    crew, end = Crew(), threading.Event()
     standing: Actor[None] = Actor(crew, "one", lambda: standing.meets("a seam"))
     standing.go()
     lost: Actor[bool] = Actor(crew, "two", lambda: end.wait(10))

@@ -178,7 +178,7 @@ class Driven(World):
         process = self.nodes[who]
         if process.actor is not None and process.actor.seam == "wait":
             answer = self.goes(who, "remaining")
-            if process.actor is None or process.actor.seam != "read":
+            if answer != "PROCEED" or process.actor.seam != "read":
                 return answer
         elif not process.replies:
             passing = (*passing, "remaining")  # it asks once, and finds that the lease has ended
