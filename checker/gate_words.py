@@ -41,9 +41,10 @@ def verdict_word(verdict: Verdict) -> str:
 def drive_figures(done: Drive) -> str:
     """How much was driven."""
     refused = f", {done.attempted} of {done.attempts} refusals" if done.attempts else ""
+    which = f" of {done.definition.name}" if done.definition.role is not None else ""
     walks = f", {done.walks} random walks of {done.walked:,} steps" if done.walks else ""
     return (
-        f"{done.covered:,} of {done.transitions:,} transitions of {done.states:,} states{refused} "
+        f"{done.covered:,} of {done.transitions:,} transitions of {done.states:,} states{which}{refused} "
         f"in {done.performed:,} steps{walks} on {done.surface}"
     )
 

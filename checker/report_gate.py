@@ -155,7 +155,7 @@ def _departures(answer: Answer) -> dict[str, str]:
         return {name: found.departs for name, found in answer.contract.breaches.found.items()}
     if isinstance(answer.contract, RuntimeContract) and answer.contract.survey is not None:
         survey = answer.contract.survey
-        return {n: f"{survey.unit} {s.line} of {s.source}: {s.text}" for n, s in survey.broken.items()}
+        return {n: f"{survey.unit} {s.line} of {s.source}: {s.text}" for n, s in survey.found.items()}
     return {}
 
 

@@ -97,22 +97,35 @@ def _grid(rows: list[list[str]]) -> list[str]:
 def surface_matrix(report: GateReport, model: Gated) -> Iterator[str]:
     """The matrix of the model's invariants by surface, if it has an implementation: one block of text."""
     columns = [*report.of(model, "subject"), *(a for a in report.left_out if a.model == model.name)]
-    subjects = [asked for asked in columns if asked.kind == "subject"]
+    subjects = sorted((a for a in columns if a.kind == "subject"), key=lambda a: _order(model, a.name))
     if not subjects or model.definition is None:
         return
-    surfaces = {subject.name: subject.surface for subject in model.subjects}
-    heads = [surfaces.get(asked.name, asked.name) for asked in subjects]
-    heads = [
-        f"{head} ({asked.name})" if heads.count(head) > 1 else head
-        for head, asked in zip(heads, subjects, strict=True)
-    ]
-    lines = [["", "model", *heads]]
+    lines = [["", "model", *_heads(model, [asked.name for asked in subjects])]]
     (own,) = report.of(model, "model")
     for prop in model.definition.invariants:
         cells = [_on_the_model(report.answers.get(own), prop.name)]
         cells += [_on_a_surface(report.answers.get(asked), prop.name) for asked in subjects]
         lines.append([prop.name, *cells])
     yield "\n".join(aligned(lines))
+
+
+def _order(model: Gated, name: str) -> int:
+    """What is driven comes first, on files before servers, then what was observed, then what is audited."""
+    subject = next((subject for subject in model.subjects if subject.name == name), None)
+    if subject is None:
+        return 4
+    return {"observed": 2, "audited": 3}.get(subject.kind, bool(subject.needs))
+
+
+def _heads(model: Gated, names: list[str]) -> list[str]:
+    """The surfaces; where several subjects have one, each with what its name has beyond the model's."""
+    surfaces = {subject.name: subject.surface for subject in model.subjects}
+    found = [surfaces.get(name, name) for name in names]
+    beyond = [name.removeprefix(model.name).lstrip(".") for name in names]
+    return [
+        f"{head} ({more})" if found.count(head) > 1 and more else head
+        for head, more in zip(found, beyond, strict=True)
+    ]
 
 
 def _on_the_model(answer: Answer | None, name: str) -> str:

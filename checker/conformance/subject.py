@@ -180,18 +180,22 @@ def subject_role_of(cls: type) -> SubjectRole | None:
 def twins_of_subject(cls: type) -> list[type]:
     """The twins whose nearest undecorated class is the subject; of a class defined again, the last.
 
-    A subject that is a subclass of another, and no twin, is the same one on another surface: the twins of
-    the class above it are its own too, each made of the twin and the subject.
+    A subject below another of the same model, and no twin, is the same one on another surface: the twins of
+    those above it are its own too, each made of the twin and the subject.
     """
+    model = getattr(cls, "model", None)
+    above = [k for k in cls.__mro__[1:] if subject_role_of(k) is None and getattr(k, "model", None) == model]
+    inherited = [_composed(twin, cls) for k in above for twin in _own_twins(k)]
+    return [*_own_twins(cls), *(inherited if subject_role_of(cls) is None else ())]
+
+
+def _own_twins(cls: type) -> list[type]:
     found = {
         (twin.__module__, twin.__qualname__): twin
         for twin in _twins
         if next((k for k in twin.__mro__ if subject_role_of(k) is None), None) is cls
     }
-    own = list(found.values())
-    above = cls.__mro__[1]
-    inherited = twins_of_subject(above) if hasattr(above, "model") and subject_role_of(cls) is None else []
-    return [*own, *(_composed(twin, cls) for twin in inherited)]
+    return list(found.values())
 
 
 def _composed(twin: type, cls: type) -> type:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from falsework.conformance.subject import OBSERVATION
 from falsework.definition import Definition
 from falsework.verdict import Verdict
 
@@ -44,6 +45,13 @@ class Survey:
         if self.undecided:
             return Verdict.INCOMPLETE
         return Verdict.HOLDS if any(self.observable.values()) else Verdict.VACUOUS
+
+    @property
+    def found(self) -> dict[str, Sighting]:
+        """What is broken; of what is no behaviour of the model the sighting nearest to the beginning."""
+        if not self.rejected:
+            return self.broken
+        return {**self.broken, OBSERVATION: min(self.rejected, key=lambda seen: seen.line)}
 
     def breaks(self, name: str, sighting: Sighting) -> None:
         """The invariant is false there; the sighting nearest to the beginning of its source is kept."""

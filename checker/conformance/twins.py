@@ -45,8 +45,7 @@ class RuntimeContract:
         if self.breaches is not None:
             found |= {name: breach.steps for name, breach in self.breaches.found.items()}
         if self.survey is not None:
-            found |= {name: seen.line for name, seen in self.survey.broken.items()}
-            found |= {OBSERVATION: min(s.line for s in self.survey.rejected)} if self.survey.rejected else {}
+            found |= {name: seen.line for name, seen in self.survey.found.items()}
         if self.drive is not None and self.drive.divergence is not None:
             found[self.drive.divergence.name] = self.drive.divergence.steps
         return found

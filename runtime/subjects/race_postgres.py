@@ -1,13 +1,12 @@
-"""The race on a PostgreSQL server, as a driver meets it: the same world, the same runtime."""
+"""The race on a PostgreSQL server, as a driver meets it: the same world, the same runtime.
+
+The driver's library is imported once there is a server to be asked, for without one it need not be installed.
+"""
 
 import os
 import secrets
 from typing import ClassVar
 
-import psycopg
-from psycopg import sql
-
-from falsework.runtime.store.postgres import PostgresStore
 from falsework.runtime.store.shared import SharedStore
 from falsework.runtime.subjects.lease_postgres import SERVER
 from falsework.runtime.subjects.race import (
@@ -30,11 +29,16 @@ class OnPostgres(World):
 
     def opened(self, clock: HandClock) -> SharedStore:
         """A new store, in a schema that nobody else knows."""
+        from falsework.runtime.store.postgres import PostgresStore
+
         self.schema = f"driven_{secrets.token_hex(8)}"
         return PostgresStore(os.environ[SERVER], schema=self.schema, clock=clock)
 
     def clears_away(self) -> None:
         """The schema is gone."""
+        import psycopg
+        from psycopg import sql
+
         with psycopg.connect(os.environ[SERVER], autocommit=True) as raw:
             raw.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(self.schema)))
 
