@@ -29,12 +29,14 @@ from falsework.runtime.invocation.answers import (
     Undecidable,
 )
 from falsework.runtime.invocation.deployment import read_deployment
+from falsework.runtime.invocation.figures import Deployment
 from falsework.runtime.invocation.instance import Instance
 from falsework.runtime.invocation.parties import Parties
+from falsework.runtime.invocation.section import Standing
 from falsework.runtime.invocation.standing import state
 from falsework.runtime.invocation.use import ConstituentRefused, InvocationFailed
 from falsework.runtime.lease import LeaseHost
-from falsework.runtime.projection import Act, Snapshot, acts_of, race_snapshots, supersession_snapshots
+from falsework.runtime.projection import Act, Deed, Snapshot, acts_of, race_snapshots, supersession_snapshots
 from falsework.runtime.store.sqlite import SqliteStore
 from falsework.runtime.subjects.lease import HandClock, in_memory
 from falsework.runtime.trail.identity import fresh_credential, public_key_of
@@ -128,10 +130,17 @@ class Life:
         for actor in (CALLER, OPERATOR, SWEEP):
             steward.register(actor, public_key_of(CREDENTIALS[actor]))
         steward.declare_retention(f"{KIND}.", deployment.kinds[KIND].retention_period)
-        self.charges: dict[str, int] = {}
+        self.charges: dict[str, tuple[int, int]] = {}  # how often, and when
+        self.decided: set[str] = set()
         self.away = False
         self.trail = TroubledTrail(audit)
-        self.instance = Instance(
+        self.instance, self.second = self.node(deployment), self.node(deployment)
+        for node in (self.instance, self.second):
+            bend(node.parties)
+
+    def node(self, deployment: Deployment) -> Instance:
+        """An instance over the journal."""
+        return Instance(
             deployment,
             trail=self.trail,
             store=self.store,
@@ -143,7 +152,6 @@ class Life:
             credentials={KIND: CREDENTIALS[SWEEP]},
             in_order=True,
         )
-        bend(self.instance.parties)
 
     def alert(self, alert: Alert) -> None:
         """Nobody is there to hear of it."""
@@ -152,13 +160,13 @@ class Life:
 
     def charge(self, nonce: str, times: int = 1) -> Outcome:
         """The card is charged, as often as the gateway's own mistake will have it."""
-        self.charges[nonce] = times
+        self.charges[nonce] = (times, self.clock.instant)
         return Outcome(OUTCOME_REF, {"charge_id": nonce})
 
     def probe(self, _: str, payload: Mapping[str, object]) -> ProbeAnswer:
         """What the gateway says of the nonce."""
         nonce = str(payload["nonce"])
-        times = self.charges.get(nonce, 0)
+        times, _ = self.charges.get(nonce, (0, 0))
         if self.away:
             return StoreUnavailable("away")
         if times > 1:
@@ -171,7 +179,8 @@ class Life:
         """Forty acts, each to its account."""
         scenes = (
             *(self.closes, self.is_refused, self.dies_committed, self.dies_before, self.loses_the_reply),
-            *(self.is_charged_twice, self.sleeps_behind_its_gate, self.loses_a_closing),
+            *(self.is_charged_twice, self.sleeps_behind_its_gate, self.loses_a_closing, self.meets_two_runs),
+            self.is_abandoned_by_hand,
         )
         for number in range(ACTS):
             scene = scenes[number] if number < len(scenes) else self.rng.choice(scenes)
@@ -257,6 +266,22 @@ class Life:
         self.trail.loses = False
         self.sweeps()
 
+    def meets_two_runs(self, order: str, nonce: str) -> None:
+        """Another node's run closes the act between a run's enumeration and its section."""
+        self.opened(order, nonce)
+        self.charge(nonce)
+        section = self.instance.parties.section
+        take = section.take
+
+        def after_the_other(standing: Standing, duration: int) -> bool:
+            section.take = take  # type: ignore[method-assign]
+            self.second.reconcile()
+            return take(standing, duration)
+
+        section.take = after_the_other  # type: ignore[method-assign]
+        self.sweeps()
+        section.take = take  # type: ignore[method-assign]
+
     def sleeps_behind_its_gate(self, order: str, nonce: str) -> None:
         """The caller has passed its last gate, and sleeps until the sweep has closed its act."""
 
@@ -271,14 +296,26 @@ class Life:
         indexes = self.instance.parties.indexes
         indexes.refresh()
         for invocation_id, known in indexes.every_invocation():
-            if known.intents and state(known.closings) is State.ESCALATED:
+            escalated = known.intents and state(known.closings) is State.ESCALATED
+            if escalated and invocation_id not in self.decided:
+                self.decided.add(invocation_id)
                 intent = known.intents[0]
-                happened = Outcome(OUTCOME_REF, {"charge_id": invocation_id})
-                disposition = happened if self.rng.random() < 0.5 else Abandon("refunded by hand")
-                self.instance.resolve(
-                    *(KIND, intent.act_key, invocation_id, intent.event_id),
-                    *(OPERATOR, CREDENTIALS[OPERATOR], disposition),
-                )
+                self.resolve(intent.act_key, Opened(invocation_id, intent.event_id), f"{invocation_id}/0")
+
+    def resolve(self, order: str, act: Opened, charge: str | None) -> None:
+        """The operator's own word for one act: the charge that is meant, or that there was none."""
+        disposition = Outcome(OUTCOME_REF, {"charge_id": charge}) if charge else Abandon("nobody was charged")
+        self.instance.resolve(
+            *(KIND, order, act.invocation_id, act.intent_event_id),
+            *(OPERATOR, CREDENTIALS[OPERATOR], disposition),
+        )
+
+    def is_abandoned_by_hand(self, order: str, nonce: str) -> None:
+        """The process dies before the charge, and an operator is there before any run."""
+        opened = self.opened(order, nonce)
+        self.passes(self.rng.randrange(40, 60))
+        if opened is not None:
+            self.resolve(order, opened, None)
 
 
 class AuditedJournal(ABC):
@@ -292,7 +329,7 @@ class AuditedJournal(ABC):
         """What is wrong with the instance, which is nothing."""
 
     @abstractmethod
-    def snapshots(self, act: Act, until: int) -> Iterator[Snapshot]:
+    def snapshots(self, act: Act, life: Life) -> Iterator[Snapshot]:
         """What the records show of the model after each of them."""
 
     def histories(self) -> Iterator[tuple[str, Iterator[Snapshot]]]:
@@ -307,17 +344,18 @@ class AuditedJournal(ABC):
                 with opened_file(life.path, life.clock.now()) as journal:
                     acts = acts_of(journal.rows(), declared)
                 for act in acts.values():
-                    yield f"journal {seed}, {act.invocation_id}", self.snapshots(act, life.clock.now())
+                    yield f"journal {seed}, {act.invocation_id}", self.snapshots(act, life)
 
 
 class AuditedRace(AuditedJournal):
-    """The race, as far as a journal shows it: closings by whom, naming what, and how old the intent was."""
+    """The race, as far as a journal and the gateway's books show it: the closings, the age, the charge."""
 
     model = "falsework.models.recoverable_invocation.race:Main"
 
-    def snapshots(self, act: Act, until: int) -> Iterator[Snapshot]:
+    def snapshots(self, act: Act, life: Life) -> Iterator[Snapshot]:
         """Before the intent, after each record, and at last."""
-        return race_snapshots(act, read_declared(FILE), until)
+        _, at = life.charges.get(str(act.payload.get("nonce")), (0, None))
+        return race_snapshots(act, read_declared(FILE), life.clock.now(), Deed(at))
 
 
 class AuditedSupersession(AuditedJournal):
@@ -325,6 +363,6 @@ class AuditedSupersession(AuditedJournal):
 
     model = "falsework.models.recoverable_invocation.records_supersession:Fenced"
 
-    def snapshots(self, act: Act, until: int) -> Iterator[Snapshot]:  # noqa: ARG002  it shows no instant
+    def snapshots(self, act: Act, life: Life) -> Iterator[Snapshot]:  # noqa: ARG002  names alone are shown
         """Before the first closing, and after each."""
         return supersession_snapshots(act)

@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 
 from falsework.runtime import trail
 from falsework.runtime.invocation.answers import Committed, NotCommitted, StoreUnavailable, Undecidable
+from falsework.runtime.invocation.keyed import Act, Invocation
 from falsework.runtime.invocation.parties import Parties, Probe
+from falsework.runtime.invocation.section import Standing
 from falsework.runtime.trail.checkpoint import Checkpoint, FileWitness, Note
 from falsework.runtime.trail.identity import SigningKey
 from falsework.runtime.trail.steward import Steward
@@ -139,8 +141,25 @@ def picks(outcome: Callable[[str, trail.Data], Committed]) -> Callable[[Probe], 
 
 
 def trusts_a_stale_index(parties: Parties) -> None:
-    """Under the section the maps are believed as they are: what others wrote since is not read."""
-    parties.indexes.refresh = lambda **_: []  # type: ignore[method-assign]
+    """Under the section the maps are believed as they were: an act that was open then is open still."""
+    section, read = parties.section, parties.indexes.in_the_journal
+    take, release = section.take, section.release
+    under: set[Standing] = set()
+
+    def taken(standing: Standing, duration: int) -> bool:
+        under.update({standing} if (had := take(standing, duration)) else ())
+        return had
+
+    def released(standing: Standing) -> None:
+        under.discard(standing)
+        release(standing)
+
+    def believed(act: Act, invocation_id: str) -> Invocation | trail.Unavailable:
+        holds = any(section.remaining(standing) is not None for standing in under)
+        return Invocation() if holds else read(act, invocation_id)
+
+    section.take, section.release = taken, released  # type: ignore[method-assign]
+    parties.indexes.in_the_journal = believed  # type: ignore[method-assign]
 
 
 def closes_under_another(stranger: Stranger) -> Callable[[Parties], None]:

@@ -14,7 +14,10 @@ from falsework.twins.runtime.audited import (
     TrailThatRetriesBlind,
     TrailWithoutFence,
     closes_under_another,
+    outage_is_an_answer,
+    probing,
     through,
+    trusts_a_stale_index,
 )
 
 
@@ -32,6 +35,22 @@ class RaceOfBlindRetries(AuditedRace):
 
     def bend(self, parties: Parties) -> None:
         through(TrailThatRetriesBlind)(parties)
+
+
+@runtime_twin(breaks={Race.no_two_closings_stand: 4, Race.two_runs_never_close_one_act: 4})
+class RaceOfStaleIndexes(AuditedRace):
+    """A run believes its maps under the section, and closes what another run has closed meanwhile."""
+
+    def bend(self, parties: Parties) -> None:
+        trusts_a_stale_index(parties)
+
+
+@runtime_twin(breaks={Race.nothing_abandoned_ever_happens: 3})
+class RaceOfOutagesRead(AuditedRace):
+    """A gateway that is away is taken for one that holds no charge."""
+
+    def bend(self, parties: Parties) -> None:
+        probing(outage_is_an_answer)(parties)
 
 
 @runtime_twin(breaks={"values_stay_in_domain": 3})
