@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from typing import Any
 
 from deployment_world import EXAMPLE, example
 from falsework.runtime.audit.declared import FIGURES, Bound, Declared, read_declared
@@ -16,8 +17,8 @@ OF_KIND = ("completion_bound", "commit_round_trip", "probe_round_trip", "retenti
 def drawn(seed: int) -> tuple[Declared, Bound, Kind, Figures]:
     """The walkthrough with every figure small, so that each condition is often just missed or just met."""
     draw = random.Random(seed)  # noqa: S311  a test's choices keep no secret
-    of_instance = {name: draw.randrange(1, 9) for name in FIGURES}
-    of_kind = {name: draw.randrange(1, 12) for name in OF_KIND}
+    of_instance: dict[str, Any] = {name: draw.randrange(1, 9) for name in FIGURES}
+    of_kind: dict[str, Any] = {name: draw.randrange(1, 12) for name in OF_KIND}
     of_instance["compensation_window"] = draw.randrange(1, 250)
     of_kind["retention_period"] = draw.randrange(1, 400)
     of_kind["completion_bound"], of_instance["run_bound"] = draw.randrange(1, 60), draw.randrange(1, 60)
