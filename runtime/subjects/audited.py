@@ -166,7 +166,7 @@ class Life:
     def probe(self, _: str, payload: Mapping[str, object]) -> ProbeAnswer:
         """What the gateway says of the nonce."""
         nonce = str(payload["nonce"])
-        times, _ = self.charges.get(nonce, (0, 0))
+        times = self.charges.get(nonce, (0, 0))[0]
         if self.away:
             return StoreUnavailable("away")
         if times > 1:
