@@ -18,6 +18,9 @@ from falsework.runtime.store.contract import Question, Row, Value
 INT8, TEXT, BYTEA, UNKNOWN = 20, 25, 17, 0
 BINARY = 1
 
+FAILURES = (psycopg.Error, UnicodeError, OverflowError)
+"""What a turn raises; the latter two before anything is sent, for a value that no server could read."""
+
 MOST_PREPARED = 256
 """How many statements a session keeps prepared: more than there are here, and still a bound."""
 
@@ -166,10 +169,7 @@ def _written(values: Sequence[Value]) -> tuple[tuple[int, ...], list[bytes | Non
             octets.append(value.encode())
         elif isinstance(value, int):
             kinds.append(INT8)
-            try:
-                octets.append(int(value).to_bytes(8, "big", signed=True))
-            except OverflowError:
-                raise psycopg.DataError(f"{value} does not fit into 64 bits") from None
+            octets.append(int(value).to_bytes(8, "big", signed=True))
         else:
             kinds.append(BYTEA)
             octets.append(value)

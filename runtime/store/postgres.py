@@ -30,7 +30,7 @@ from falsework.runtime.store.contract import (
     Value,
     pass_through,
 )
-from falsework.runtime.store.pipeline import Pipeline, rows
+from falsework.runtime.store.pipeline import FAILURES, Pipeline, rows
 from falsework.runtime.store.schema import APPLICATION_ID, VERSION, altered, postgres_statements
 from falsework.runtime.store.shared import SharedStore
 
@@ -142,7 +142,7 @@ class PostgresConnection:
         except psycopg.errors.LockNotAvailable as error:
             self.roll_back()
             raise StoreBusy(f"{name}: another writer kept {self._server.name} for the whole wait") from error
-        except (psycopg.Error, UnicodeError) as error:
+        except FAILURES as error:
             self.roll_back()
             raise StoreFailed(f"{name}: {_said(error)}; nothing was written") from error
         self._inside = True
@@ -153,7 +153,7 @@ class PostgresConnection:
         answers = self._run(name, [*self._unsent, (statement, values)])
         try:
             return rows(answers[-1])
-        except (psycopg.Error, UnicodeError) as error:
+        except FAILURES as error:
             raise StoreFailed(f"{name}: {_said(error)}; nothing was written, by: {statement}") from error
 
     def write(self, name: str, statement: str, values: Sequence[Value]) -> None:  # noqa: ARG002  told later
@@ -170,7 +170,7 @@ class PostgresConnection:
         self._unsent = []
         try:
             return self._pipeline.turn(steps)
-        except (psycopg.Error, UnicodeError) as error:
+        except FAILURES as error:
             statement, _ = steps[self._pipeline.refused or 0]
             raise StoreFailed(f"{name}: {_said(error)}; nothing was written, by: {statement}") from error
 
@@ -178,7 +178,7 @@ class PostgresConnection:
         """The statement has run by itself, on a fresh connection where this one was lost; its rows."""
         try:
             return rows(self._reached(name, [(statement, values)])[0])
-        except (psycopg.Error, UnicodeError) as error:
+        except FAILURES as error:
             raise StoreFailed(f"{name}: {_said(error)}; nothing was written, by: {statement}") from error
 
     def mark(
@@ -194,7 +194,7 @@ class PostgresConnection:
             answers = self._pipeline.turn(steps)
             self._reading = _instant(answers[clock])
             return [] if first is None else rows(answers[-1])
-        except (psycopg.Error, UnicodeError) as error:
+        except FAILURES as error:
             said = f"{name}: {_said(error)}; nothing was written"
             if first is not None and self._pipeline.refused == clock + 1:
                 return StoreFailed(f"{said}, by: {first[0]}")
@@ -216,7 +216,7 @@ class PostgresConnection:
             raise StoreFailed(f"{name}: the connection was lost before the commit; nothing was written")
         try:
             answer = self._pipeline.turn([*unsent, COMMIT])[-1].command_status
-        except (psycopg.Error, UnicodeError) as error:
+        except FAILURES as error:
             self._uncommitted(name, unsent, error)
         if answer != b"COMMIT":
             said = "nothing" if answer is None else answer.decode()
@@ -345,6 +345,11 @@ class PostgresStore(SharedStore):
 
 def connect(server: Server, *, writes: bool = True) -> Raw:
     """A connection to a primary that keeps what it commits, with every timeout set."""
+    if not psycopg.Pipeline.is_supported():
+        raise StoreRefused(
+            f"{server.name}: cannot be used with this libpq, which knows no pipelines: "
+            "install psycopg[binary], or a libpq of 14 or newer"
+        )
     bound = server.write_bound_ms
     idle = bound if writes else max(bound, READER_IDLE_MS)
     try:

@@ -298,12 +298,13 @@ class SharedStore:
 
     def done(self, together: Together, name: str) -> None:
         """What this thread wrote is durable, by its own commit or by another's."""
-        if together.size > 0 or (self._queue and together.flush):
+        waited_for = bool(self._queue) and together.flush
+        if together.size > 0 or waited_for:
             self._settled(together, name)
         if together.size > 0:
             self._or_lost(together, self.writer.keep)
         together.size += 1
-        if self._queue:
+        if waited_for:
             seat = threading.Lock()
             seat.acquire()
             together.waiting.append(seat)

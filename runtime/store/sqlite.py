@@ -95,7 +95,7 @@ class SqliteConnection:
             return cast(list[Row], self.raw.execute(statement, values).fetchall())
         except apsw.BusyError as error:
             raise StoreBusy(f"{name}: {error}; nothing was written") from error
-        except (apsw.Error, OverflowError, UnicodeDecodeError) as error:
+        except (apsw.Error, OverflowError, UnicodeError) as error:
             raise StoreFailed(f"{name}: {error}; nothing was written, by: {statement}") from error
 
     def write(self, name: str, statement: str, values: Sequence[Value]) -> None:
