@@ -18,9 +18,10 @@ from falsework.runtime.invocation.answers import (
     RecordingFailure,
     State,
 )
+from falsework.runtime.invocation.findings import Register
 from falsework.runtime.invocation.indexes import Indexes
 from falsework.runtime.invocation.keyed import Invocation, Keyed
-from falsework.runtime.store import Store, StoreFailed, StoreRefused
+from falsework.runtime.store import Store, StoreFailed, StoreRefused, postgres, schema, sqlite
 from invocation_world import DATA, KEY, KIND, OUTCOME, SECOND, HandClock, World, deployment_with
 from stores import BOTH, Place, placed
 
@@ -234,3 +235,34 @@ def test_a_table_that_somebody_changed_is_told_at_the_start(
         run(change, ())
     with pytest.raises(StoreRefused, match=f"{what}: "):
         place.open()
+
+
+OLD = """INSERT INTO journal (seq, event_id, recorded_at, action_ref, actor_ref, key_id, attestation,
+    policy_ref, retention_until, commitment, link, salt, payload)
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40000)
+    SELECT i, CAST(i AS TEXT), i, 'ledger.intended', 'dana', 'k', ?, NULL, NULL, ?, ?, ?, ? FROM n"""
+
+
+@pytest.mark.slow
+def test_an_older_journal_is_brought_forward_however_long_it_is(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was recorded before is found by act, however long it takes: longer than a write's half second."""
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "STEPS", schema.STEPS[:2])
+        for module in (sqlite, postgres):
+            patch.setattr(module, "VERSION", 2)
+        with place.open() as store, store.transaction("fill") as transaction:
+            payload = b'{"act_key":"act-1","invocation_id":"inv-1","kind":"ledger"}'
+            transaction.execute(OLD, (b"a", b"c", b"l", b"s", payload))
+            transaction.execute(
+                "CREATE TABLE finding (id TEXT NOT NULL PRIMARY KEY, finding TEXT NOT NULL, "
+                "kind TEXT, act_key TEXT, invocation_id TEXT, detail TEXT NOT NULL, run_id TEXT NOT NULL, "
+                "first_seen BIGINT NOT NULL, last_seen BIGINT, closed_at BIGINT)"
+            )
+            transaction.execute(
+                "INSERT INTO finding VALUES ('i', 'unbound-kind', NULL, NULL, NULL, 'd', 'r', 1, 1, 1)"
+            )
+    with place.open(wait_ms=20 if place.kind == "postgres" else 5_000) as store:
+        assert len(Keyed(store, {}).of((KIND, KEY), "inv-1").intents) == 40_000
+        assert len(Register(store).findings()) == 1

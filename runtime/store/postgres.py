@@ -410,6 +410,7 @@ def _own(raw: Raw, server: Server, *, create: bool) -> None:
                 raw.execute("CREATE TABLE store (application BIGINT NOT NULL, version BIGINT NOT NULL)")
                 raw.execute("INSERT INTO store VALUES (%s, 0)", (APPLICATION_ID,))
             if version < VERSION:
+                raw.execute("SET LOCAL statement_timeout = 0")  # a long journal is written over, once
                 for statement in postgres_statements(version):
                     raw.execute(statement, prepare=False)
                 raw.execute("UPDATE store SET version = %s", (VERSION,))
