@@ -1,5 +1,6 @@
 """The kinds of subjects in the gate: records judged, surfaces side by side, and what cannot be asked here."""
 
+import json
 import os
 import re
 import subprocess
@@ -10,6 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
+import release
 import surfaces
 from command_line import falsework
 from falsework import naming
@@ -21,6 +23,7 @@ from falsework.conformance.twins import judge_runtime_twin
 from falsework.definition import definition_of
 from falsework.gate import conform, gate
 from falsework.gate_answers import Asked
+from falsework.report_document import render
 from falsework.report_gate import gate_document, gate_text
 from falsework.runtime.subjects.lease import LeaseSubject
 from falsework.runtime.subjects.lease_postgres import LeaseOnPostgres
@@ -140,6 +143,8 @@ def test_what_needs_a_server_is_not_checked_where_there_is_none() -> None:
     assert "answered all · NOT CHECKED: 1 subject, 2 runtime twins (LATCH_SERVER is not set)" in text
     assert re.search(r"^numbers_never_go_back +holds +NOT CHECKED$", text, re.MULTILINE)
     assert "NOT CHECKED: 1 subject" in gate_document(report).first_line
+    as_data = json.loads(render(gate_document(report), "json"))
+    assert next(release.ungated(0, as_data)).startswith("the gate has left something out: ")
 
 
 @pytest.mark.usefixtures("shipped")
