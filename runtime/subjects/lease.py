@@ -24,21 +24,11 @@ from falsework.runtime.lease import (
     Unavailable,
     Waiting,
 )
+from falsework.runtime.observe_lease import NAMES
 from falsework.runtime.store import Store, StoreUnknown
 from falsework.runtime.store.sqlite import SqliteStore
 
 Answer = Granted | Reentered | Waiting | Unavailable | Released | NotHeld | Admitted | Late
-
-ANSWERS: dict[type[Answer], str] = {
-    Granted: "GRANTED",
-    Reentered: "REENTERED",
-    Waiting: "WAITING",
-    Unavailable: "UNAVAILABLE",
-    Released: "RELEASED",
-    NotHeld: "NOT_HELD",
-    Admitted: "ADMITTED",
-    Late: "LATE",
-}
 
 
 @dataclass
@@ -167,7 +157,7 @@ class LeaseSubject:
         self.waits[worker] = answer if isinstance(answer, Waiting) else None
         if isinstance(answer, Granted | Reentered):
             self.termini[worker] = answer.expires_at
-        return ANSWERS[type(answer)]
+        return NAMES[type(answer)]
 
     def ask(self, worker: int) -> str:
         """The first step of a take."""
@@ -192,7 +182,7 @@ class LeaseSubject:
         answer = self.host.release(self.key, self.named(worker))
         if isinstance(answer, Released):
             self.termini[worker] = None
-        return ANSWERS[type(answer)]
+        return NAMES[type(answer)]
 
     def mint(self, worker: int) -> int | None:
         """The worker sends an act; the answer is how far its instant is from now by the host's clock."""
@@ -211,7 +201,7 @@ class LeaseSubject:
         """The act arrives at the judge."""
         act, self.act = self.act, None
         assert act is not None, "an act arrives only when one is in flight"
-        return ANSWERS[type(self.judge.admit(self.key, act.worker, act.instant))]
+        return NAMES[type(self.judge.admit(self.key, act.worker, act.instant))]
 
     def die(self, worker: int) -> None:
         """The process is gone; one with a new name takes its place, and the host is told of the loss."""
