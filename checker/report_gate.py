@@ -9,6 +9,7 @@ from falsework.check import Counterexample
 from falsework.conformance.breaches import Breach, Breaches
 from falsework.conformance.divergence import Divergence
 from falsework.conformance.driver import Drive
+from falsework.conformance.subject import subject_role_of
 from falsework.conformance.twins import RuntimeContract
 from falsework.definition import Definition
 from falsework.errors import InputError
@@ -207,9 +208,18 @@ def _row(asked: Asked, answer: Answer | None) -> list[str]:
     departures = list(_departures(answer).values())
     if asked.kind in ("twin", "runtime twin") and departures and answer.verdict.passes:
         told = departures[0]
+        told += _depth(answer)
     elif answer.problems:
         told = answer.problems[0].text.partition("\n")[0]
     return [asked.kind, asked.name, answer.word, told]
+
+
+def _depth(answer: Answer) -> str:
+    """How deep a wrong implementation was searched, where that was not to the end."""
+    role = (
+        subject_role_of(answer.contract.subject.cls) if isinstance(answer.contract, RuntimeContract) else None
+    )
+    return f" (searched {number_of(role.within, 'step')} deep)" if role is not None and role.within else ""
 
 
 # --- failures ---------------------------------------------------------------------------------------------

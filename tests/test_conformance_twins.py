@@ -1,14 +1,19 @@
 """Runtime twins: each is rejected for what it declares, and every other outcome has its own word."""
 
+import re
 from typing import Any
 
 import pytest
 
+import locks
 from falsework.conformance.breaches import breaches
 from falsework.conformance.finding import NamedSubject
 from falsework.conformance.subject import runtime_twin
 from falsework.conformance.twins import judge_runtime_twin
 from falsework.definition import definition_of
+from falsework.gate import conform
+from falsework.gate_subjects import Walking
+from falsework.report_gate import gate_text
 from locks import Lock, LockServer, RightLock, StealingLock
 
 LOCK = definition_of(Lock)
@@ -107,3 +112,17 @@ def test_the_search_for_a_breach_goes_no_deeper_than_it_is_told() -> None:
     deep = breaches(StealingLock(), LOCK, within=2)
     assert {name: found.steps for name, found in deep.found.items()} == {"nobody_takes_what_is_held": 2}
     assert shallow.performed < deep.performed < breaches(StealingLock(), LOCK).performed
+
+
+def test_a_search_that_is_not_to_the_end_says_how_deep_it_went(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Stolen(RightLock):
+        """A subject of its own."""
+
+    @runtime_twin(breaks={Lock.nobody_takes_what_is_held: 2}, within=2)
+    class StolenToo(Stolen):
+        server_class = StealingLock.server_class
+
+    monkeypatch.setattr(locks, "Stolen", Stolen, raising=False)
+    text = gate_text(conform("tests/locks.py:Stolen", twins=True, walking=Walking(0)))
+    assert re.search(r"runtime twin .*:StolenToo .*TAKEN here \(searched 2 steps deep\)$", text, re.MULTILINE)
+    assert len(re.findall("steps deep", text)) == 1  # the lock's other twin is searched to the end

@@ -14,6 +14,8 @@ import pytest
 from command_line import falsework
 from falsework.conformance import drive
 from falsework.conformance.finding import NamedSubject, find_subject
+from falsework.conformance.program import ProgramSubject
+from falsework.conformance.subject import SubjectFault
 from falsework.conformance.talk import Talk
 from falsework.definition import definition_of
 from falsework.errors import InputError
@@ -150,6 +152,21 @@ def test_what_a_program_has_started_is_ended_with_it(tmp_path: Path) -> None:
             return
         os.sched_yield()
     pytest.fail("the child runs on")
+
+
+def test_a_program_that_names_an_action_which_the_model_has_not_is_an_error_and_is_ended() -> None:
+    subject = lock()
+    subject.cls.refuses = ("fre",)
+    kept: list[int] = []
+
+    def driven(program: ProgramSubject) -> None:
+        kept.append(program.talk._process.pid)
+        drive(program, LOCK)
+
+    with pytest.raises(SubjectFault, match="refuses names fre, which is no action of Lock"):
+        subject.attended(driven)
+    with pytest.raises(ProcessLookupError):
+        os.kill(kept[0], 0)
 
 
 # --- named by a description ---------------------------------------------------------------------------------

@@ -67,7 +67,11 @@ class NamedSubject:
     def attended(self, work: Callable[[Any], T]) -> T:
         """What the work on a new one returns. Raises SubjectFault for a call that does not end in time."""
         if issubclass(self.cls, ProgramSubject):  # it is waited for with a time limit anyway
-            return work(self.made())
+            program: ProgramSubject = self.made()
+            try:
+                return work(program)
+            finally:
+                program.talk.end()
         return in_time(self.seconds, lambda watch: work(self._watched(watch)))
 
     def _watched(self, watch: Watch) -> Any:
