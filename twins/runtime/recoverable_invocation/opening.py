@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from falsework.conformance.subject import runtime_twin
 from falsework.language import require
-from falsework.models.recoverable_invocation.records_opening import Call, Invocation, Opened, Opening
+from falsework.models.recoverable_invocation.records_opening import Call, Invocation, Opened, Opening, Stage
 from falsework.runtime.invocation.answers import (
     Abandon,
     ActInFlight,
@@ -37,7 +37,7 @@ HERE = "falsework.twins.runtime.recoverable_invocation.opening"
 
 
 class Reported(Opening):
-    """One deployment, an act that may be repeated and no identity; and of the calls those that fit."""
+    """One deployment, an act that may be repeated and no identity; calls that fit, the first one's first."""
 
     SERVED: ClassVar[bool] = False
     REPEATABLE: ClassVar[bool] = True
@@ -49,7 +49,7 @@ class Reported(Opening):
         super().start(service, repeatable, fenced)
 
     def open_act(self, invocation: Invocation, call: Call) -> Opened:
-        require(call in self.CALLS)
+        require(call in self.CALLS and (invocation == 0 or self.stage[0] is not Stage.NONE))
         return super().open_act(invocation, call)
 
 

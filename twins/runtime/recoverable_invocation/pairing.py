@@ -102,6 +102,7 @@ def _without_a_plan(right: Right) -> Right:
 class OutcomeWithoutAPlan(PairingSubject):
     """The run goes straight to the outcome, for the probe has just told it everything."""
 
+    model = f"{HERE}:Fenced"
     bends = (Bend("invocation.closing:Sweep", "_write", _without_a_plan),)
 
 
@@ -123,6 +124,7 @@ def _as_the_caller(right: Right) -> Right:
 class SweepUnderTheCallersName(PairingSubject):
     """The sweep writes what the dead invocation would have written, under its caller's credential."""
 
+    model = f"{HERE}:Fenced"
     bends = (Bend("invocation.closing:Sweep", "_write", _as_the_caller),)
 
 
@@ -234,6 +236,7 @@ def _the_first(right: Right) -> Right:
 class SweepThatPicksACandidate(PairingSubject):
     """One of the candidates must be it, and the first is as good as any."""
 
+    model = f"{HERE}:Alike"
     bends = (Bend("invocation.closing:Sweep", "_by", _the_first),)
 
 
@@ -292,6 +295,7 @@ class WaitForAFenceThatIsNotThere(PairingSubject):
 class PairedByPayload(PairingSubject):
     """One record has the intent's payload, so that must be it; and nobody asks what the kind binds."""
 
+    model = f"{HERE}:Alike"
     bends = (Bend("invocation.closing:Sweep", "_understood", lambda _: lambda _, answer: answer),)
 
     def probe(self, act_key: str, payload: Data) -> ProbeAnswer:
@@ -320,6 +324,7 @@ def _nobody_named(right: Right) -> Right:
 class EscalationWithoutCandidates(PairingSubject):
     """Whoever investigates can look for the candidates again."""
 
+    model = f"{HERE}:Alike"
     bends = (Bend("invocation.closing", "escalation", _nobody_named),)
 
 
@@ -357,4 +362,5 @@ def _planned_is_done(right: Right) -> Right:
 class OutcomeThatIsNeverWritten(PairingSubject):
     """The plan is in the journal, and the run takes it for the outcome."""
 
+    model = f"{HERE}:Fenced"
     bends = (Bend("invocation.closing:Sweep", "_write", _planned_is_done),)

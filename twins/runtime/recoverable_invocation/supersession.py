@@ -8,7 +8,17 @@ from dataclasses import replace
 from typing import Any
 
 from falsework.conformance.subject import runtime_twin
-from falsework.models.recoverable_invocation.records_supersession import Supersession
+from falsework.language import require
+from falsework.models.recoverable_invocation.records_supersession import (
+    Reading,
+    Supersession,
+    Surface,
+    Writer,
+)
+from falsework.models.recoverable_invocation.records_supersession_driven import (
+    FencedAsBuilt,
+    UnfencedAsBuilt,
+)
 from falsework.runtime.invocation.answers import (
     AlreadyAccounted,
     Closed,
@@ -29,6 +39,32 @@ from falsework.runtime.subjects.recoverable_invocation.supersession import (
     UnfencedSubject,
 )
 
+HERE = "falsework.twins.runtime.recoverable_invocation.supersession"
+
+
+class Read(FencedAsBuilt):
+    """One surface looks, and nobody dies: the part of the graph in which most of these err."""
+
+    def look(self, surface: Surface) -> Reading:
+        require(surface is Surface.READ_INVOCATION)
+        return super().look(surface)
+
+    def lose(self, writer: Writer) -> None:
+        require(self.length > self.CLOSINGS)
+        super().lose(writer)
+
+
+class ReadUnfenced(UnfencedAsBuilt):
+    """The same without the journal fence."""
+
+    def look(self, surface: Surface) -> Reading:
+        require(surface is Surface.READ_INVOCATION)
+        return super().look(surface)
+
+    def lose(self, writer: Writer) -> None:
+        require(self.length > self.CLOSINGS)
+        super().lose(writer)
+
 
 # A call, an operator's that evicts it, and both have landed: the dead one's with the other's coming. And
 # where the operator came first, Close writes, and its outcome is there.
@@ -37,11 +73,12 @@ from falsework.runtime.subjects.recoverable_invocation.supersession import (
         Supersession.under_the_fence_every_closing_is_one: 3,
         Supersession.close_adopts_the_outcome_that_stands_and_says_whose: 2,
     },
-    within=4,
+    within=3,
 )
 class JournalThatAdmitsTheLate(SupersessionSubject):
     """The fence is declared and no write carries it, so a writer that overslept appends beside another."""
 
+    model = f"{HERE}:Read"
     bends = (Bend("invocation.journal", "_fence", always(None)),)
 
 
@@ -55,13 +92,15 @@ class JournalThatAdmitsTheLate(SupersessionSubject):
 class ResolutionWithoutAName(SupersessionSubject):
     """The resolution says by whom and not over which record, as if resolved by were a name."""
 
+    model = f"{HERE}:Read"
     bends = (Bend("invocation.resolve", "superseding", always({})),)
 
 
-@runtime_twin(breaks={Supersession.an_outcome_or_a_refusal_by_itself_is_final: 3}, within=4)
+@runtime_twin(breaks={Supersession.an_outcome_or_a_refusal_by_itself_is_final: 3}, within=3)
 class ResolutionOverAnOutcome(SupersessionSubject):
     """An operator knows better than any record, so nothing is ever accounted for."""
 
+    model = f"{HERE}:Read"
     bends = (Bend("invocation.resolve", "_accounted", always(None)),)
 
 
@@ -82,6 +121,7 @@ def _but_for(cause: ResolveRefusal) -> Any:
 class AbandonmentOverAnAbandonment(SupersessionSubject):
     """A second operator abandons what was abandoned, and the first one's judgement is gone."""
 
+    model = f"{HERE}:Read"
     bends = (Bend("invocation.resolve", "_refused", _but_for(ResolveRefusal.ALREADY_ABANDONED)),)
 
 
@@ -89,6 +129,7 @@ class AbandonmentOverAnAbandonment(SupersessionSubject):
 class SweepWithoutAReread(SupersessionSubject):
     """The run trusts what it enumerated before it waited for the section."""
 
+    model = f"{HERE}:Read"
     bends = (Bend("invocation.closing:Sweep", "_closed_by_another", always(False)),)
 
 
@@ -106,11 +147,12 @@ def _blindly_again(right: Right) -> Right:
         Supersession.two_sweep_runs_never_close_one_act: 4,
         Supersession.under_the_fence_every_closing_is_one: 4,
     },
-    within=5,
+    within=4,
 )
 class SweepThatRetriesBlind(SupersessionSubject):
     """The reply to the closing write is lost, and the run sends it again without reading back."""
 
+    model = f"{HERE}:Read"
     bends = (Bend("invocation.closing", "append", _blindly_again),)
 
 
@@ -147,6 +189,7 @@ def _the_lowest(_: Right) -> Right:
 class PositionBeforeNames(SupersessionSubject):
     """The lowest sequence number stands, whatever names it."""
 
+    model = f"{HERE}:Read"
     bends = (Bend("invocation.standing", "standing", _the_lowest),)
 
 
@@ -158,6 +201,7 @@ def _the_last(_: Right) -> Right:
 class LastWriterWins(UnfencedSubject):
     """Of two rivals the later one stands, so that a late write can change what the act is."""
 
+    model = f"{HERE}:ReadUnfenced"
     bends = (Bend("invocation.standing", "standing", _the_last),)
 
 
@@ -179,13 +223,15 @@ def _read_as(found: State, instead: State, *, by_operator: bool = False) -> Any:
 class EscalationThatLeavesOpen(SupersessionSubject):
     """An escalated act waits for somebody, so it reads as open."""
 
+    model = f"{HERE}:Read"
     bends = (Bend("invocation.read", "state", _read_as(State.ESCALATED, State.OPEN)),)
 
 
-@runtime_twin(breaks={Supersession.whatever_an_outcome_was_written_over_it_reads_closed: 3}, within=4)
+@runtime_twin(breaks={Supersession.whatever_an_outcome_was_written_over_it_reads_closed: 3}, within=3)
 class OperatorsOutcomeReadsResolved(SupersessionSubject):
     """Whatever an operator closed reads resolved, and nobody sees that the act happened."""
 
+    model = f"{HERE}:Read"
     bends = (Bend("invocation.read", "state", _read_as(State.CLOSED, State.RESOLVED, by_operator=True)),)
 
 
@@ -195,6 +241,7 @@ class OperatorsOutcomeReadsResolved(SupersessionSubject):
 class AbandonedWhoeverSaidSo(SupersessionSubject):
     """The state forgets who abandoned, so the auditor tests a person's judgement against the store."""
 
+    model = f"{HERE}:Read"
     bends = (Bend("invocation.read", "state", _read_as(State.RESOLVED, State.ABANDONED)),)
 
 
@@ -206,10 +253,11 @@ def _the_sweeps(right: Right) -> Right:
     return adopted
 
 
-@runtime_twin(breaks={Supersession.close_adopts_the_outcome_that_stands_and_says_whose: 3}, within=4)
+@runtime_twin(breaks={Supersession.close_adopts_the_outcome_that_stands_and_says_whose: 3}, within=3)
 class OutcomeAlwaysTheSweeps(SupersessionSubject):
     """Whoever closed while the invocation slept is taken for the sweep."""
 
+    model = f"{HERE}:Read"
     bends = (Bend("invocation.close", "_adopted", _the_sweeps),)
 
 
@@ -227,13 +275,15 @@ def _whatever_it_is(_: Right) -> Right:
 class AnyClosingIsAdopted(SupersessionSubject):
     """Close finds its invocation closed and reports success, although the record says it was given up."""
 
+    model = f"{HERE}:Read"
     bends = (Bend("invocation.close", "_adopted", _whatever_it_is),)
 
 
-@runtime_twin(breaks={Supersession.a_closed_invocation_is_not_refused_again: 3}, within=4)
+@runtime_twin(breaks={Supersession.a_closed_invocation_is_not_refused_again: 3}, within=3)
 class RefuseWithoutAReread(SupersessionSubject):
     """Refuse knows that nothing was committed, and does not look whether somebody else said so."""
 
+    model = f"{HERE}:Read"
     bends = (Bend("invocation.refuse", "standing_closing", always(None)),)
 
 
@@ -254,13 +304,15 @@ def _any_of(*sorts: Sort) -> Any:
 class ResolveThatStopsAtAnyOutcome(UnfencedSubject):
     """An outcome among rivals ends the matter, so that no writer is left who could resolve the duplicate."""
 
+    model = f"{HERE}:ReadUnfenced"
     bends = (Bend("invocation.resolve", "_accounted", _any_of(Sort.OUTCOME, Sort.REFUSED)),)
 
 
-@runtime_twin(breaks={Supersession.an_open_or_escalated_act_takes_any_disposition: 4}, within=5)
+@runtime_twin(breaks={Supersession.an_open_or_escalated_act_takes_any_disposition: 4}, within=4)
 class EscalationIsFinal(SupersessionSubject):
     """Whatever closed an act accounts for it, and the investigation that was asked for has nowhere to go."""
 
+    model = f"{HERE}:Read"
     bends = (Bend("invocation.resolve", "_accounted", _any_of(*Sort)),)
 
 
@@ -287,20 +339,23 @@ def _escalated_too(right: Right) -> Right:
 class AlreadyAbandonedForAnyAbandonment(SupersessionSubject):
     """An escalation is a kind of abandonment, so a person may not abandon what the sweep could not decide."""
 
+    model = f"{HERE}:Read"
     bends = (Bend("invocation.resolve", "_refused", _escalated_too),)
 
 
-@runtime_twin(breaks={Supersession.no_operator_abandons_an_act_in_flight: 1}, within=2)
+@runtime_twin(breaks={Supersession.no_operator_abandons_an_act_in_flight: 1}, within=1)
 class OperatorWithoutAClock(SupersessionSubject):
     """Nobody asks how old the intent is, and an act is abandoned whose commit is on its way."""
 
+    model = f"{HERE}:Read"
     bends = (Bend("invocation.resolve", "in_flight", always(False)),)
 
 
-@runtime_twin(breaks={Supersession.too_young_is_said_of_an_act_in_flight: 2}, within=3)
+@runtime_twin(breaks={Supersession.too_young_is_said_of_an_act_in_flight: 2}, within=2)
 class NeverOldEnough(SupersessionSubject):
     """The guard waits for a clock that nothing moves, so a person can never abandon."""
 
+    model = f"{HERE}:Read"
     bends = (Bend("invocation.resolve", "in_flight", always(True)),)
 
 
@@ -319,6 +374,7 @@ def _not_told_why(right: Right) -> Right:
 class EscalationWithoutACause(SupersessionSubject):
     """The operator who doubts an abandonment is refused without being told why."""
 
+    model = f"{HERE}:Read"
     bends = (Bend("invocation.resolve", "_refused", _not_told_why),)
 
 
@@ -333,11 +389,13 @@ class EscalationWithoutACause(SupersessionSubject):
 class CloseWithoutAReread(SupersessionSubject):
     """The act is committed and the lease was good, so the outcome is written."""
 
+    model = f"{HERE}:Read"
     bends = (Bend("invocation.close", "standing_closing", always(None)),)
 
 
-@runtime_twin(breaks={Supersession.an_operator_issues_what_it_answers_to_write: 1}, within=2)
+@runtime_twin(breaks={Supersession.an_operator_issues_what_it_answers_to_write: 1}, within=1)
 class ResolutionOnPaper(SupersessionSubject):
     """The operator is told that it was written, and it never left the console."""
 
+    model = f"{HERE}:Read"
     bends = (Bend("invocation.resolve", "append", always(Landed("0" * 32))),)
