@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from falsework.conformance import observed_search
 from falsework.conformance.observed import Validation, validate
 from falsework.conformance.observed_log import header_line
 from falsework.conformance.observed_search import Limits
@@ -179,7 +180,14 @@ def test_the_limit_of_unlogged_steps_is_neither_a_pass_nor_a_rejection() -> None
 def test_the_limit_of_candidates_stops_the_search() -> None:
     found = judged(drained(2, 3), limits=Limits(candidates=3))
     assert found.verdict is Verdict.INCOMPLETE
-    assert found.problem.startswith("stopped by --max-candidates 3 at line 2")
+    assert found.problem.startswith("stopped by --max-candidates 3 at line 2; ")
+
+
+def test_the_states_met_in_all_are_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observed_search, "STATES", 1)
+    found = judged(TURN, TURN, limits=Limits(candidates=8))  # seven levels, and seven with the valve open
+    assert found.verdict is Verdict.INCOMPLETE
+    assert "at line 3, for 14 states were met in all" in found.problem
 
 
 def test_a_bound_of_the_model_is_no_rejection() -> None:

@@ -86,8 +86,9 @@ def _explain(found: Validation, log: Log, steps: Steps, limits: Limits, *, repai
     if done.stop:
         found.verdict = Verdict.INCOMPLETE
         line = done.front.event.line
+        many = "" if done.stop == "candidates" else f", for {steps.met:,} states were met in all"
         found.problem = (
-            f"stopped by --max-candidates {limits.candidates} at line {line}; raise it, or log more: "
+            f"stopped by --max-candidates {limits.candidates} at line {line}{many}; raise it, or log more: "
             "the answers, the variables, the steps that go unlogged"
         )
     elif not done.explained:

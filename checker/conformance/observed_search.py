@@ -19,6 +19,8 @@ Level = dict[Ideal, dict[int, Marks]]
 
 MAX_HIDDEN = 64
 MAX_CANDIDATES = 100_000
+STATES = 20
+"""How many states may be met in all, for each of the candidates that may stand at a line."""
 KEPT = 1_000_000
 """How many candidates of the levels are kept for a repair; of more, the last levels are."""
 LAST_LEVELS = 32
@@ -44,7 +46,7 @@ class Searched:
     before: Level = field(default_factory=dict)  # the candidates that wait for it
     there: Level = field(default_factory=dict)  # and those with the unlogged steps behind them
     hidden_cut: Placed | None = None  # the first event before which the limit of unlogged steps cut
-    stop: str = ""  # "candidates" or "work" where that limit ended the search
+    stop: str = ""  # "candidates", "states" or "work" where that limit ended the search
     bounded: bool = False  # whether a bound of the model cut a step of some candidate
     most: int = 0
     work: int = 0
@@ -142,12 +144,21 @@ class Search:
                             continue
                     there[target] = marks
                     fresh.append((onward, target))
-            if size > limits.candidates or (limits.work is not None and done.work > limits.work):
-                done.stop = "candidates" if size > limits.candidates else "work"
+            done.stop = self._stopped(size)
+            if done.stop:
                 break
             frontier = fresh
         done.most = max(done.most, size)
         return closed
+
+    def _stopped(self, size: int) -> str:
+        """Which limit ends the search here, if one does."""
+        limits = self.limits
+        if size > limits.candidates:
+            return "candidates"
+        if self.steps.met > STATES * limits.candidates:
+            return "states"
+        return "work" if limits.work is not None and self.done.work > limits.work else ""
 
     def _cut(self, ideal: Ideal) -> None:
         if self.done.hidden_cut is None:

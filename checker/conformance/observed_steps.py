@@ -39,6 +39,8 @@ class Blocked:
     text: str = ""
 
 
+MEMO = 1 << 20
+"""How many answers of a kind are remembered; then that kind begins anew."""
 PACKED_AFTER = 10_000
 """After so many steps on the class the model is lowered, which takes some seconds where it is large."""
 
@@ -99,6 +101,11 @@ class Steps:
         return found
 
     @property
+    def met(self) -> int:
+        """How many states were met."""
+        return len(self._states)
+
+    @property
     def states(self) -> Iterator[State]:
         """All that were met, in the order of their numbers."""
         return map(self.state, range(len(self._states)))
@@ -135,6 +142,7 @@ class Steps:
         key = (state, label.action, label.arguments)
         found = self._taken.get(key)
         if found is None:
+            _forget(self._taken)
             found = self._taken[key] = self._take(state, action, label)
         return found
 
@@ -179,6 +187,7 @@ class Steps:
         found = self._hidden.get(state)
         if found is None:
             moves = [(step.target, step.broken) for step in self.hidden_steps(state)]
+            _forget(self._hidden)
             found = self._hidden[state] = tuple(dict.fromkeys(moves))
         return found
 
@@ -214,6 +223,7 @@ class Steps:
         key = (state, event.pattern)
         found = self._explained.get(key)
         if found is None:
+            _forget(self._explained)
             found = self._explained[key] = tuple(dict.fromkeys(self._moves(state, event)))
         return found
 
@@ -259,3 +269,9 @@ class Steps:
                 Label(event.action.name, chosen) for chosen in itertools.product(*values)
             )
         yield from ((event.action, label) for label in self._labels[key])
+
+
+def _forget(memo: dict[Any, Any]) -> None:
+    """What is remembered stays within bounds: it can be asked for again."""
+    if len(memo) >= MEMO:
+        memo.clear()
