@@ -57,6 +57,7 @@ def test_the_tables_of_a_description_are_the_code_s() -> None:
 
 
 @pytest.mark.node
+@pytest.mark.slow
 def test_the_example_is_run_and_its_session_recorded_anew(tmp_path: Path) -> None:
     assert MODEL is not None
     files = {"locker.py": MODEL[1], "locker.mjs": BLOCKS["javascript"], "locker.toml": BLOCKS["toml"]}

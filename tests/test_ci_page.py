@@ -62,6 +62,7 @@ def test_what_it_installs_is_this_version_with_extras_that_there_are() -> None:
     assert set(wheel[2].split(",")) <= set(extras)
 
 
+@pytest.mark.slow
 def test_its_steps_are_green_and_leave_a_summary_and_a_report(project: Path) -> None:
     done = run(project, STEPS[GATE])
     assert done.returncode == 0, done.stdout + done.stderr
@@ -89,6 +90,7 @@ def test_the_page_s_command_is_the_workflow_s() -> None:
         ("locker_subject.py", "refuses = (", "refuses = ('free', ", "ERROR", 13),
     ],
 )  # fmt: skip
+@pytest.mark.slow
 def test_what_goes_wrong_turns_the_step_red(
     project: Path, name: str, old: str, new: str, word: str, code: int
 ) -> None:

@@ -20,6 +20,7 @@ from falsework.conformance.talk import Talk
 from falsework.definition import definition_of
 from falsework.errors import InputError
 from falsework.gate import conform, gate
+from falsework.gate_subjects import Walking
 from falsework.verdict import Verdict
 from locks import Lock
 
@@ -190,7 +191,7 @@ def described(tmp_path: Path) -> Path:
 
 
 def test_a_description_names_a_program_and_its_twins(described: Path) -> None:
-    report = conform(str(described), twins=True)
+    report = conform(str(described), twins=True, walking=Walking(0))
     assert report.exit_code == 0
     assert [(asked.kind, asked.name) for asked in report.asked if asked.kind != "model"] == [
         ("subject", str(described)),
@@ -199,7 +200,7 @@ def test_a_description_names_a_program_and_its_twins(described: Path) -> None:
 
 
 def test_the_gate_takes_a_program_beside_the_model(described: Path) -> None:
-    report = gate(["tests/locks.py"], subjects=[str(described)])
+    report = gate(["tests/locks.py"], subjects=[str(described)], walking=Walking(0))
     assert report.exit_code == 0
     assert {asked.name for asked in report.asked if asked.kind == "runtime twin"} == {f"{described}:Steals"}
 

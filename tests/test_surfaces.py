@@ -193,6 +193,7 @@ def test_a_subject_that_cannot_be_loaded_leaves_the_rest_answered(monkeypatch: p
 # --- both stores --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_is_driven_on_one_store_is_driven_on_the_other_with_the_same_twins() -> None:
     """No skip list by store: what a server is needed for is a subject below one that needs none."""
     subjects = {name: finding.find_subject(name) for name in finding.shipped_subjects()}
@@ -260,11 +261,13 @@ def test_without_its_store_the_lease_is_an_error_and_the_rest_is_answered() -> N
     assert re.search(r"^a_death_frees_nothing +holds( +NOT CHECKED)+$", said, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_without_its_store_a_subject_that_is_asked_for_says_what_to_install() -> None:
     code, said = said_without("apsw", "sys.exit(main(['conform', 'lease']))")
     assert (code, "write: pip install 'falsework[runtime]'" in said) == (13, True)
 
 
+@pytest.mark.slow
 def test_a_subject_that_needs_a_server_can_be_left_out_where_its_library_is_missing() -> None:
     program = "print(*[n for n in shipped_subjects() if 'FALSEWORK_POSTGRES' in find_subject(n).needs])"
     code, said = said_without("psycopg", program)

@@ -131,6 +131,7 @@ def test_a_walk_goes_where_an_unknown_outcome_leaves_both_states_open() -> None:
     assert drive(Subject(), LOCK, walks=10).divergence is None
 
 
+@pytest.mark.slow
 def test_without_hypothesis_the_walks_are_not_checked_and_can_be_asked_for_none(tmp_path: Path) -> None:
     script = (
         "import sys; sys.modules['hypothesis'] = None; from falsework.cli import main; "
@@ -145,6 +146,7 @@ def test_without_hypothesis_the_walks_are_not_checked_and_can_be_asked_for_none(
     assert "walk" not in none.stdout
 
 
+@pytest.mark.slow
 def test_nothing_is_written_where_the_command_is_run(tmp_path: Path) -> None:
     subject = Path(__file__).parent / "locks.py"
     run = [sys.executable, "-m", "falsework", "conform", f"{subject}:RightLock", "--walks", "3"]
