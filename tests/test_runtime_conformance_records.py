@@ -65,3 +65,16 @@ def test_the_runtime_does_what_the_slice_says(subject: str, model: str, store: s
     assert (done.problem, done.divergence, done.undriven) == ("", None, [])
     assert done.verdict is Verdict.HOLDS
     assert done.hidden == {}
+
+
+WHOLE = {"records_opening": "Opening", "records_resolving": "Resolving", "records_pairing": "Pairing"}
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("slice_name", WHOLE)
+def test_the_runtime_does_what_the_whole_slice_says(slice_name: str) -> None:
+    found = find_subject(f"{SYSTEM}{slice_name}")
+    changes: dict[str, Any] = {"model": f"falsework.models.{SYSTEM}{slice_name}:{WHOLE[slice_name]}"}
+    named = NamedSubject(found.name, type(found.cls.__name__, (found.cls,), changes))
+    done = drive(named.made(), driven_definition(named), name=named.name)
+    assert done.verdict is Verdict.HOLDS

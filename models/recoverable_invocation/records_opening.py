@@ -56,6 +56,8 @@ class Opening(Model):
         True  # whether an act that cannot be repeated waits for one that is in doubt
     )
 
+    EVERY_DEPLOYMENT: ClassVar[bool] = True  # whether the three bindings meet in every way, or two by two
+
     service: bool = False  # the kind declares a service identity
     repeatable: bool = False
     fenced: bool = False  # the journal fence: an intent whose section another has taken never lands
@@ -69,6 +71,7 @@ class Opening(Model):
 
     @initial
     def start(self, service: bool, repeatable: bool, fenced: bool) -> None:
+        require(self.EVERY_DEPLOYMENT or fenced == (service != repeatable))
         self.service = service
         self.repeatable = repeatable
         self.fenced = fenced
@@ -407,3 +410,10 @@ class DoubtAsWritten(Opening):
     """Neither an aged intent of a report-only kind nor an escalation keeps the act from being done again."""
 
     DOUBT_BLOCKS = False
+
+
+@configuration(holds=True)
+class FourDeployments(Opening):
+    """Small enough to be driven: any two of the three bindings meet in every way."""
+
+    EVERY_DEPLOYMENT = False

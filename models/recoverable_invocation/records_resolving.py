@@ -49,6 +49,7 @@ class Resolving(Model):
     """A call is judged by its form, the section, the journal, the intent, what stands, and its age."""
 
     ESCALATES_THE_YOUNG: ClassVar[bool] = False  # whether too-young is said of abandonments alone
+    BAD_FORMS_MEET_TROUBLE: ClassVar[bool] = True  # whether a call may be wrong in itself and meet trouble
 
     fenced: bool = False  # the kind declares a commit fence
     intent: Intent = Intent.NONE
@@ -223,6 +224,7 @@ class Resolving(Model):
     @action(source=("resolve 1", "resolve 2", "resolve 4", "resolve 8", "resolve 11", "resolve 27"))
     def resolve(self, disposition: Kind, form: Form, trouble: Trouble) -> Answer:
         require(self.may_dispose(disposition))
+        require(self.BAD_FORMS_MEET_TROUBLE or form is Form.SOUND or trouble is Trouble.NONE)
         answer = self.answer(disposition, form, trouble)
         if answer is Answer.CLOSED:
             self.closing = self.written(disposition)
@@ -394,3 +396,10 @@ class EscalatesAsWritten(Resolving):
     """The guard looks at abandonments alone; what that lets in is seen where an act is begun again."""
 
     ESCALATES_THE_YOUNG = True
+
+
+@configuration(holds=True)
+class OneTroubleAtATime(Resolving):
+    """Small enough to be driven: a call is wrong in itself, or meets trouble, or neither."""
+
+    BAD_FORMS_MEET_TROUBLE = False

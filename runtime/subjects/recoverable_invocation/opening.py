@@ -94,7 +94,7 @@ class Walk:
 class OpeningSubject(World):
     """One node, one act, two callers, a sweep and an operator."""
 
-    model: ClassVar[str] = "falsework.models.recoverable_invocation.records_opening:Opening"
+    model: ClassVar[str] = "falsework.models.recoverable_invocation.records_opening:FourDeployments"
 
     def __init__(self) -> None:
         super().__init__()

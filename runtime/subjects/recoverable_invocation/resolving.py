@@ -41,7 +41,7 @@ class NothingWritten(Exception):
 class ResolvingSubject(OneAct):
     """An intent, whoever closes it, and an operator whose call meets every trouble."""
 
-    model: ClassVar[str] = "falsework.models.recoverable_invocation.records_resolving:Resolving"
+    model: ClassVar[str] = "falsework.models.recoverable_invocation.records_resolving:OneTroubleAtATime"
     refuses: ClassVar[tuple[str, ...]] = ("close",)
     refusals: ClassVar[tuple[type[Exception], ...]] = (NothingWritten,)
 
