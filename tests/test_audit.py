@@ -18,6 +18,7 @@ from audit_world import (
     ByHand,
 )
 from falsework.runtime.audit.found import Verdict
+from falsework.runtime.audit.timed import seconds
 from falsework.runtime.invocation.answers import Committed
 from falsework.runtime.trail import Json
 from invocation_world import SECOND
@@ -59,6 +60,7 @@ def test_a_clean_journal_is_cleared_by_every_check_that_has_something_to_look_at
     assert found.verdict is Verdict.CLEARED
     looked = {check.number: check.looked_at for check in found.checks}
     # Two outcomes of two intents; two records of the service identity; one recovered outcome; 6 + 5 records.
+    assert found.check("2.4").remarks == []
     assert [looked[number] for number in ("1.1", "2.1", "2.2", "2.3", "2.6", "3.1")] == [2] * 6
     assert [looked[number] for number in ("5.1", "5.2", "6.1", "6.4", "4.1", "7.2")] == [2, 2, 1, 0, 5, 2]
     assert [looked[f"8.1{letter}"] for letter in "abcdefgh"] == [11, 11, 11, 0, 11, 11, 6, 2]
@@ -91,6 +93,18 @@ def test_an_outcome_under_an_event_that_is_another_invocations(hand: ByHand) -> 
     hand.closes("disclosed", other, invocation="inv-2", key="other")
     hand.intent()
     hand.closes("disclosed", other)
+    assert hand.violated() == ["1.1"]
+
+
+def test_an_outcome_that_comes_before_its_intent(hand: ByHand) -> None:
+    hand.closes("disclosed", "event-2")
+    assert hand.intent() == "event-2"
+    assert hand.violated() == ["1.1"]
+
+
+def test_an_outcome_of_another_kind_than_its_intent(hand: ByHand) -> None:
+    hand.steward.declare_retention("transfer.", WEEK)
+    hand.closes("disclosed", hand.intent(kind="transfer"))
     assert hand.violated() == ["1.1"]
 
 
@@ -239,6 +253,23 @@ def test_a_recovered_outcome_that_was_not_intended_first(hand: ByHand) -> None:
 # Check 3: the window is 10 min, the allowance 2 s.
 
 
+@pytest.mark.parametrize("seconds, looked_at", [(31.999_999, 0), (32, 1)])
+def test_an_intent_in_flight_is_not_looked_at(hand: ByHand, seconds: float, looked_at: int) -> None:
+    """The bound is 30 s, and the allowance 2 s."""
+    hand.intent()
+    hand.passes(seconds)
+    found = hand.audit()
+    assert [found.check(number).looked_at for number in ("2.1", "2.2", "3.1")] == [looked_at] * 3
+
+
+def test_an_intent_that_was_closed_at_the_end_of_its_window(hand: ByHand) -> None:
+    intent = hand.intent()
+    hand.passes(600)
+    hand.recovers("escalated", intent, cause="not-observed")
+    hand.passes(9)
+    assert hand.violated() == []
+
+
 def test_an_intent_that_nobody_closed_in_its_window(hand: ByHand) -> None:
     hand.intent()
     hand.passes(602)
@@ -314,6 +345,32 @@ def test_without_an_identity_the_register_has_what_is_at_risk(seen: int | None, 
         if seen is not None:
             hand.finds("closure-at-risk", began + seen * SECOND, invocation="inv-1")
         assert hand.violated() == violated
+
+
+@pytest.mark.parametrize("closed, violated", [(600, []), (600.000_001, ["3.5"])])
+def test_without_an_identity_who_is_closed_in_time_needs_no_finding(
+    closed: float, violated: list[str]
+) -> None:
+    with ByHand(UNATTENDED) as hand:
+        intent = hand.intent()
+        hand.passes(closed)
+        hand.closes("refused", intent, reason="no", constituent_code="invalid-request")
+        hand.passes(9)
+        assert hand.violated() == violated
+
+
+def test_without_an_identity_a_window_that_has_not_ended_owes_no_finding() -> None:
+    with ByHand(UNATTENDED) as hand:
+        hand.intent()
+        hand.passes(602)
+        assert hand.audit().check("3.5").not_applicable == 1
+        hand.passes(0.000_001)
+        assert hand.violated() == ["3.5"]
+
+
+def test_a_span_is_told_in_seconds_exactly() -> None:
+    spans = [seconds(span) for span in (0, 1, 1_500_000, -1, -60_000_000)]
+    assert spans == ["0 s", "0.000001 s", "1.5 s", "-0.000001 s", "-60 s"]
 
 
 # Check 4: each figure one step beyond its condition, and at it.

@@ -13,6 +13,13 @@ HAPPENED = Committed("ledger.disclosed", {"disclosure_id": "dsc-411"})
 DATA: dict[str, Json] = {"disclosure_id": "dsc-411"}
 
 
+SAYS_NOTHING = [
+    *(StoreUnavailable("away"), OSError("away"), "what?", None),
+    *(Committed(5, {}), Committed("ledger.disclosed", 5), Undecidable(5)),  # type: ignore[arg-type]
+]
+"""An outage, a failure, and what is no probe's answer."""
+
+
 @pytest.fixture
 def hand() -> Iterator[ByHand]:
     with ByHand() as made:
@@ -52,7 +59,7 @@ def test_a_recovered_outcome_that_the_store_does_not_corroborate(hand: ByHand, s
     assert hand.violated() == ["6.1"]
 
 
-@pytest.mark.parametrize("says", [StoreUnavailable("away"), OSError("away"), "what?", None])
+@pytest.mark.parametrize("says", SAYS_NOTHING)
 def test_an_unavailable_store_makes_a_check_not_applicable(hand: ByHand, says: object) -> None:
     recovered(hand)
     hand.says = says
