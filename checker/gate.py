@@ -75,6 +75,11 @@ def conform(
     subject = find_subject(name)
     definition = driven_definition(subject)
     model = Gated(definition.name, definition.cls, definition)
+    kind = definition.role.kind if definition.role is not None else "model"
+    if (
+        kind == "configuration"
+    ):  # it is asked for what it declares, and need not reach all that the model does
+        model.configurations = [definition.cls]
     add_subject(model, subject, named=True)
     if not twins:
         model.wrong = []
@@ -82,7 +87,8 @@ def conform(
         model.subjects = [recorded(subject, record)]
     report = GateReport((name,), "conform", [model])
     run = _Gate(report, "auto", DEFAULT_MAX_STATES, None, walking or Walking())
-    run.questions = [q for q in run._questions(model) if q[0].kind in ("model", "subject", "runtime twin")]
+    wanted = ("configuration" if kind == "configuration" else "model", "subject", "runtime twin")
+    run.questions = [q for q in run._questions(model) if q[0].kind in wanted]
     run.report.asked = [asked for asked, _ in run.questions]
     run.answer(None)
     run.report.seconds = time.perf_counter() - began

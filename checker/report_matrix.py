@@ -101,9 +101,9 @@ def surface_matrix(report: GateReport, model: Gated) -> Iterator[str]:
     if not subjects or model.definition is None:
         return
     lines = [["", "model", *_heads(model, [asked.name for asked in subjects])]]
-    (own,) = report.of(model, "model")
+    own = next(iter(report.of(model, "model", "configuration")), None)  # it is asked before all others
     for prop in model.definition.invariants:
-        cells = [_on_the_model(report.answers.get(own), prop.name)]
+        cells = [_on_the_model(report.answers.get(own) if own is not None else None, prop.name)]
         cells += [_on_a_surface(report.answers.get(asked), prop.name) for asked in subjects]
         lines.append([prop.name, *cells])
     yield "\n".join(aligned(lines))

@@ -11,6 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
+import locks
 import release
 import surfaces
 from command_line import falsework
@@ -23,11 +24,13 @@ from falsework.conformance.twins import judge_runtime_twin
 from falsework.definition import definition_of
 from falsework.gate import conform, gate
 from falsework.gate_answers import Asked
+from falsework.language import configuration
 from falsework.report_document import render
 from falsework.report_gate import gate_document, gate_text
 from falsework.runtime.subjects.lease import LeaseSubject
 from falsework.runtime.subjects.lease_postgres import LeaseOnPostgres
 from falsework.verdict import Verdict
+from locks import Lock, RightLock
 from surfaces import AuditedLatch, BackToTheFirst, ElsewhereLatch, Latch, told
 
 LATCH = definition_of(Latch)
@@ -188,6 +191,27 @@ def test_a_subject_that_cannot_be_loaded_leaves_the_rest_answered(monkeypatch: p
     assert report.answers[asked].problems[0].text == "no module no_such_module"
     assert [a.asked for a in report.answers.values() if not a.verdict.passes] == [asked]
     assert "die_hard" in gate_text(report).splitlines()[2]
+
+
+def test_a_configuration_is_asked_for_what_it_declares(monkeypatch: pytest.MonkeyPatch) -> None:
+    class OneWorker(RightLock):
+        model = "tests/locks.py:LockOfOne"
+
+    @configuration(breaks={Lock.the_second_worker_holds: None})
+    class LockOfOne(Lock):
+        """There is nobody to be the second, as it declares."""
+
+        WORKERS = 1
+
+    monkeypatch.setattr(locks, "OneWorker", OneWorker, raising=False)
+    monkeypatch.setattr(locks, "LockOfOne", LockOfOne, raising=False)
+    report = conform("tests/locks.py:OneWorker")
+    assert [asked.kind for asked in report.asked] == ["configuration", "subject"]
+    assert report.exit_code == 0
+    text = gate_text(report)
+    # By hand: nobody or 0 holds it, an odd number of times or not; a take in each, and a release and a crash.
+    assert "8 of 8 transitions of 4 states of LockOfOne" in text
+    assert re.search(r"^nobody_takes_what_is_held +holds +holds$", text, re.MULTILINE)
 
 
 # --- both stores --------------------------------------------------------------------------------------------
