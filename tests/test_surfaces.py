@@ -22,6 +22,7 @@ from falsework.conformance.finding import NamedSubject
 from falsework.conformance.subject import subject_role_of
 from falsework.conformance.twins import judge_runtime_twin
 from falsework.definition import definition_of
+from falsework.errors import InputError
 from falsework.gate import conform, gate
 from falsework.gate_answers import Asked
 from falsework.language import configuration
@@ -191,6 +192,25 @@ def test_a_subject_that_cannot_be_loaded_leaves_the_rest_answered(monkeypatch: p
     assert report.answers[asked].problems[0].text == "no module no_such_module"
     assert [a.asked for a in report.answers.values() if not a.verdict.passes] == [asked]
     assert "die_hard" in gate_text(report).splitlines()[2]
+
+
+@pytest.mark.parametrize(
+    "attributes, problem",
+    [
+        ({"surface": "observed"}, "it has no logs\n  logs       (): each recorded log, as (name, lines)"),
+        ({"surface": "audited"}, "it has no histories\n  histories  (): each history, as (name, snapshots)"),
+        ({"histories": None}, "it has no surface"),
+        ({"surface": "audited", "histories": None, "needs": "SERVER"}, "write a tuple of names, such as"),
+    ],
+)
+def test_what_a_subject_of_records_lacks_is_told(
+    monkeypatch: pytest.MonkeyPatch, attributes: dict[str, Any], problem: str
+) -> None:
+    odd = type("Odd", (), {"model": "tests/surfaces.py:Latch", **attributes})
+    monkeypatch.setattr(surfaces, "Odd", odd, raising=False)
+    with pytest.raises(InputError) as told:
+        finding.find_subject(f"{SURFACES}:Odd")
+    assert problem in str(told.value)
 
 
 def test_a_configuration_is_asked_for_what_it_declares(monkeypatch: pytest.MonkeyPatch) -> None:
