@@ -125,7 +125,8 @@ class Driven(World):
 
     def observe(self) -> Mapping[str, object]:
         """What the database holds, what is on its way, and where each process stands."""
-        return self.view.shown()
+        with bent(self.bends):
+            return self.view.shown()
 
     def close(self) -> None:
         """Nothing is left of it."""
@@ -296,7 +297,8 @@ class Driven(World):
 
     def resolve_calls(self, disposition: str) -> None:
         self.calls += 1
-        self.starts("OPERATOR", self.resolving).disposition = disposition
+        process = self.starts("OPERATOR", self.resolving)
+        process.disposition, process.accounted = disposition, self.view.is_accounted()
         self.goes("OPERATOR", "clock")
 
     def resolve_takes(self) -> str:

@@ -58,6 +58,7 @@ class Process:
         self.terminus = 0  # of its latest lease
         self.message: Message | None = None
         self.readable = self.replies = True
+        self.accounted = False  # whether the act had an account when the operator was called
         self.arm = self.probe = self.disposition = ""
 
     def begins(self, actor: Actor[object]) -> None:

@@ -1,12 +1,14 @@
 """What can be read off the race's world: the database, the writes on their way, each process's place.
 
 What a process keeps in its memory is read there, in the locals of the functions in which it stands still.
-`late` is left out: it is a comparison that the runtime makes only when it decides.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from falsework.runtime import trail
+from falsework.runtime.invocation import closing as closing_of_the_sweep
+from falsework.runtime.invocation import reconcile, resolve
+from falsework.runtime.invocation.figures import Figures, Kind
 from falsework.runtime.invocation.journal import Write
 from falsework.runtime.invocation.records import Closing, Intent, Noted, noted
 from falsework.runtime.invocation.section import section_key
@@ -37,6 +39,21 @@ CLOSING = {"remaining": "DECIDED", "read": "GATED", "clock": "CONFIRMED", "recor
 INVOCATION = {"its start": "IDLE", "take": "IDLE", "commit": "OPEN", "arm": "COMMITTING", **ISSUED}
 OTHERS = {"take": "CALLED", "read": "TAKEN", "lookup": "TAKEN", "probe": "READ", "remaining": "DECIDED"}
 WRITING = {"clock": "GATED", "record": "GATED", **ISSUED}
+
+
+Rule = Callable[[Kind, Figures, int, int], bool]
+ACCOUNTS = ("OUTCOME", "REFUSED")
+OPENERS = ("INVOCATION", "ANOTHER")
+
+
+def aged(kind: Kind, figures: Figures, recorded_at: int, now: int) -> bool:
+    """Whether Resolve may abandon what is so old."""
+    return not resolve.in_flight(kind, figures, recorded_at, now)
+
+
+def abandonable(kind: Kind, figures: Figures, recorded_at: int, now: int) -> bool:
+    """Whether a run may abandon what is so old."""
+    return now >= closing_of_the_sweep.abandon_edge(kind, figures, recorded_at)
 
 
 def place_of(process: Process) -> str:
@@ -88,6 +105,8 @@ class View:
             "reply": {who: self.reply(process) for who, process in processes.items()} | {"GHOST": None},
             "unheard": {who: self.unheard(process) for who, process in processes.items()} | {"GHOST": 0},
             "decided": {who: self.decided(process) for who, process in processes.items()} | {"GHOST": None},
+            "late": {who: self.late(process, records, closings) for who, process in processes.items()}
+            | {"GHOST": False},
             "journal": [self.closing(closing, places) for closing in closings],
             "intent_age": self.intent_age(records, closings),
             "intent_hidden": 0,  # what the journal has returned is read by everybody, this view included
@@ -143,10 +162,14 @@ class View:
         oldest = number("COMPLETION_BOUND") + max(2 * allowance - number("JOURNAL_LAG") - slowest, allowance)
         for found in records:
             if isinstance(found, Intent):
-                if any(closing.sort.name in ("OUTCOME", "REFUSED") for closing in closings):
+                if any(closing.sort.name in ACCOUNTS for closing in closings):
                     return oldest
                 return min((self.world.store.now() - found.recorded_at) // TICK, oldest)
         return None
+
+    def is_accounted(self) -> bool:
+        """Whether an outcome or a refusal is there."""
+        return any(isinstance(found, Closing) and found.sort.name in ACCOUNTS for found in self.records())
 
     # The adopter's store, and what is on its way.
 
@@ -217,6 +240,31 @@ class View:
         if write is None or kind_of(write.action_ref) == "INTENT":
             return None
         return kind_of(write.action_ref)
+
+    def late(self, process: Process, records: list[Noted], closings: list[Closing]) -> bool:
+        """What its reading of the clock says of the intent's age, by the runtime's rule, until it decides.
+
+        Nobody asks for the age of an act that has an account, nor does a run that will read a closing.
+        """
+        place = place_of(process)
+        if process.actor is None or place not in ("CALLED", "TAKEN", "READ") or process.who in OPENERS:
+            return False
+        if process.who == "OPERATOR":
+            now = process.actor.remembers("now", int)
+            return process.accounted or self.is_past(now, records, aged)
+        if closings and place != "READ":
+            return False
+        run = process.actor.remembers("self", reconcile._Run)
+        return self.is_past(None if run is None else run.now, records, abandonable)
+
+    def is_past(self, now: int | None, records: list[Noted], rule: Rule) -> bool:
+        """Whether the rule lets a writer with that reading go on."""
+        deployment = self.world.deployment
+        return now is not None and any(
+            rule(deployment.kinds[KIND], deployment.figures, found.recorded_at, now)
+            for found in records
+            if isinstance(found, Intent)
+        )
 
     def retries(self) -> int:
         """How often Close has tried in vain."""

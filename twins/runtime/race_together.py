@@ -115,7 +115,8 @@ class ResolveThatReadsFirst(TogetherSubject):
 
     def resolve_calls(self, disposition: str) -> None:
         self.calls += 1
-        self.starts("OPERATOR", self.resolving).disposition = disposition
+        process = self.starts("OPERATOR", self.resolving)
+        process.disposition, process.accounted = disposition, self.view.is_accounted()
         self.goes("OPERATOR", "clock", "read")
 
 
