@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import tomllib
 from collections.abc import Callable, Mapping
@@ -22,6 +23,8 @@ from falsework.naming import nearest
 BY_COMMAND = "program:"
 SECONDS = 10.0
 """How long a program may take to answer, unless its description says otherwise."""
+LONGEST_WAIT = 86_400
+"""A day: who waits longer waits for ever."""
 
 
 class AnsweredError(Exception):
@@ -142,8 +145,8 @@ def _remembered(name: str, text: str, make: Callable[[], type[ProgramSubject]]) 
 def _described(path: Path, data: Mapping[str, Any]) -> type[ProgramSubject]:
     _fit(path, "the description", data, KEYS, ("program",))
     seconds = data.get("seconds", SECONDS)
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
-        raise InputError(f"{path}: seconds = {seconds!r}; write a number above 0")
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= LONGEST_WAIT:
+        raise InputError(f"{path}: seconds = {seconds!r}; write a number above 0, at most {LONGEST_WAIT}")
     command = _words(data["program"], f"{path}: program")
     subject = _made(str(path), command, folder=path.resolve().parent, seconds=float(seconds))
     twins = data.get("twins", {})
@@ -153,6 +156,8 @@ def _described(path: Path, data: Mapping[str, Any]) -> type[ProgramSubject]:
         where = f"{path}: twins.{name}"
         if not isinstance(twin, dict):
             raise InputError(f"{where} = {twin!r}; write a table with program and breaks")
+        if not re.fullmatch(r"[\w-]+", name):
+            raise InputError(f"{path}: the twin {name!r}; write a name of letters, digits, _ and -")
         _fit(path, f"twins.{name}", twin, TWIN_KEYS, tuple(TWIN_KEYS))
         wrong = type(name, (subject,), {"command": _words(twin["program"], f"{where}.program")})
         if not isinstance(twin["breaks"], dict):
