@@ -83,6 +83,7 @@ class View:
 
     def __init__(self, world: World) -> None:
         self.world = world
+        self.found: list[Noted] = []
 
     def shown(self) -> Mapping[str, object]:
         """Each variable with its value as plain data."""
@@ -119,13 +120,14 @@ class View:
     # The database.
 
     def records(self) -> list[Noted]:
-        """The protocol's records of this walk, in the journal's order."""
-        page = self.world.journal.read_range(self.world.first)
+        """The records of this walk, in the journal's order: what is new is read, for none ever changes."""
+        page = self.world.journal.read_range(self.world.last)
         assert isinstance(page, trail.Page), f"the journal of a walk can be read, and answered {page}"
         assert page.complete, "a walk writes no whole page"
         self.world.last = page.cursor
         kinds = self.world.deployment.kinds
-        return [found for record in page.records if (found := noted(record, kinds)) is not None]
+        self.found += [found for record in page.records if (found := noted(record, kinds)) is not None]
+        return self.found
 
     def held(self) -> tuple[str | None, int]:
         """Who holds the act's section, and for how long still."""
