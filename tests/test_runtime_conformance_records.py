@@ -57,6 +57,7 @@ def part(subject: str, model: str, store: str) -> NamedSubject:
         ("records_reading", ""),
         ("records_pairing", "Fenced"),
         ("records_supersession", ""),
+        ("records_kinds", "Alone"),
     ],
 )
 def test_the_runtime_does_what_the_slice_says(subject: str, model: str, store: str) -> None:
@@ -67,7 +68,12 @@ def test_the_runtime_does_what_the_slice_says(subject: str, model: str, store: s
     assert done.hidden == {}
 
 
-WHOLE = {"records_opening": "Opening", "records_resolving": "Resolving", "records_pairing": "Pairing"}
+WHOLE = {
+    "records_opening": "Opening",
+    "records_resolving": "Resolving",
+    "records_pairing": "Pairing",
+    "records_kinds": "Kinds",
+}
 
 
 @pytest.mark.deep

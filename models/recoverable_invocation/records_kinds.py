@@ -37,6 +37,8 @@ class Kinds(Model):
 
     HORIZON_EVERYWHERE: ClassVar[bool] = True  # whether all but the sweep keep to the horizon edge as well
 
+    BOTH_AGE: ClassVar[bool] = True  # whether both kinds' time goes on, or the one's alone
+
     phase: Map[Kind, Phase] = Map(Phase.NONE)  # of the one intent of each kind
     placed_late: Map[Kind, bool] = Map(
         False
@@ -73,8 +75,8 @@ class Kinds(Model):
         return self.phase[kind] is Phase.AGED
 
     def holds_back(self, kind: Kind) -> bool:
-        """Whether the kind must stay bound."""
-        return self.open_intent(kind)
+        """Whether the kind must stay bound: an intent that nobody closed stands open until it is gone."""
+        return self.readable(kind) and self.unclosed(kind)
 
     def served(self, kind: Kind) -> bool:
         return self.bound[kind]
@@ -88,7 +90,7 @@ class Kinds(Model):
             return Resolved.PURGED
         if not self.readable(kind):
             return Resolved.NOT_KNOWN
-        return None if self.inside(kind) else Resolved.PURGED
+        return None if self.inside(kind) or not self.unclosed(kind) else Resolved.PURGED
 
     def out_of_reach(self, kind: Kind) -> Resolved:
         return Resolved.RECORDING_FAILURE
@@ -106,6 +108,7 @@ class Kinds(Model):
     def open_act(self, kind: Kind, journal: bool, late: bool) -> Opening:
         """An invocation of the kind opens; its intent is issued and lands by and by."""
         require(self.bound[kind] and self.phase[kind] is not Phase.FLYING)
+        require(self.BOTH_AGE or kind is Kind.DISCLOSURE or not late)
         if not journal:
             return Opening.JOURNAL_UNAVAILABLE
         if self.in_flight(kind):
@@ -124,6 +127,7 @@ class Kinds(Model):
     def grow(self, kind: Kind) -> None:
         """The kind's time goes on, by its own bound and its own retention."""
         require(self.phase[kind] in (Phase.YOUNG, Phase.AGED, Phase.BEYOND))
+        require(self.BOTH_AGE or kind is Kind.DISCLOSURE)
         if self.phase[kind] is Phase.YOUNG:
             self.phase[kind] = Phase.AGED
         elif self.phase[kind] is Phase.AGED:
@@ -164,10 +168,10 @@ class Kinds(Model):
             return Examined.JOURNAL_UNAVAILABLE
         if not self.served(kind):
             return Examined.UNBOUND_KIND if self.readable(kind) and self.unclosed(kind) else Examined.NOT_KEPT
-        if self.closing[kind] is Closing.STANDS:
-            return Examined.CLOSED_ALREADY
         if not self.keeps(kind):
             return Examined.NOT_KEPT
+        if self.closing[kind] is Closing.STANDS:
+            return Examined.CLOSED_ALREADY
         self.close(kind)
         return Examined.CLOSED
 
@@ -266,7 +270,7 @@ class Kinds(Model):
 
     @invariant(on=unbind, source=("Binding 2", "Binding 3"))
     def a_kind_with_an_open_intent_stays_bound(self, before: Self, kind: Kind, answer: Unbinding) -> bool:
-        return (answer is Unbinding.REFUSED) == before.open_intent(kind)
+        return (answer is Unbinding.REFUSED) == (before.readable(kind) and before.unclosed(kind))
 
     @invariant(on=read, source=("read invocation 11", "Action wiring 3", "Capability requirement 6"))
     def an_outage_is_not_an_unknown_act(self, journal: bool, answer: Read) -> bool:
@@ -337,3 +341,10 @@ class HorizonOfTheSweepAlone(Kinds):
     """All but the sweep take an intent for inside its horizon as long as it can be read."""
 
     HORIZON_EVERYWHERE = False
+
+
+@configuration(holds=True)
+class OneAges(Kinds):
+    """Small enough to be driven: the one kind lives its whole life beside another that stays young."""
+
+    BOTH_AGE = False
