@@ -54,14 +54,33 @@ class Order:
         ]
         for placed in (*self.placed, *self.pending):
             self.lanes[placed.lane].append(placed)
+        self._split: dict[Ideal, tuple[Ideal, int]] = {}
+        self._next: dict[Ideal, list[tuple[Placed, Ideal]]] = {}
 
     @property
     def nothing(self) -> Ideal:
         """Before the first event."""
         return (0,) * len(self.lanes)
 
-    def next(self, ideal: Ideal) -> Iterator[tuple[Placed, Ideal]]:
+    def split(self, ideal: Ideal) -> tuple[Ideal, int]:
+        """Without the events that never ended, and which of those have taken place, a bit each."""
+        found = self._split.get(ideal)
+        if found is None:
+            bits, least = 0, list(ideal)
+            for bit, placed in enumerate(self.pending):
+                if ideal[placed.lane] == len(self.lanes[placed.lane]):
+                    bits |= 1 << bit
+                    least[placed.lane] -= 1
+            found = self._split[ideal] = tuple(least), bits
+        return found
+
+    def next(self, ideal: Ideal) -> list[tuple[Placed, Ideal]]:
         """The events that may take place then, each with what has taken place after it."""
+        if ideal not in self._next:
+            self._next[ideal] = list(self._allowed(ideal))
+        return self._next[ideal]
+
+    def _allowed(self, ideal: Ideal) -> Iterator[tuple[Placed, Ideal]]:
         for lane, done in enumerate(ideal):
             if done < len(self.lanes[lane]) and (placed := self.lanes[lane][done]).allowed(ideal):
                 yield placed, (*ideal[:lane], done + 1, *ideal[lane + 1 :])

@@ -121,6 +121,7 @@ class Search:
         done, limits = self.done, self.limits
         closed = {ideal: dict(states) for ideal, states in level.items()}
         size = sum(map(len, closed.values()))
+        freer = _Freer(self.order, closed)
         frontier = [(ideal, state) for ideal, states in closed.items() for state in states]
         depth = 0
         while frontier:
@@ -137,6 +138,8 @@ class Search:
                         continue
                     marks = (kept & ~bits, broken | bits)
                     if old is None:
+                        if freer.than(onward, target, marks):
+                            continue
                         size += 1
                     else:
                         marks = (old[0] | marks[0], old[1] | marks[1])
@@ -195,4 +198,48 @@ class Search:
                     for target, marks in there.items():
                         old = known.get(target, (0, 0))
                         known[target] = (old[0] | marks[0], old[1] | marks[1])
+        return _freest(self.order, level)
+
+
+class _Freer:
+    """Which candidates have the same behind them and an event that never ended still before them.
+
+    Whatever may follow where such an event has taken place may follow where it has not, for it may be left
+    out for ever: of two candidates that differ in that alone, one is enough.
+    """
+
+    def __init__(self, order: Order, level: Level) -> None:
+        self.order = order
+        self.met: dict[tuple[Ideal, int], list[tuple[int, Marks]]] = {}
+        if order.pending:
+            for ideal, states in level.items():
+                for state, marks in states.items():
+                    self._add(ideal, state, marks)
+
+    def _add(self, ideal: Ideal, state: int, marks: Marks) -> None:
+        least, bits = self.order.split(ideal)
+        self.met.setdefault((least, state), []).append((bits, marks))
+
+    def than(self, ideal: Ideal, state: int, marks: Marks) -> bool:
+        """Whether there is one already that is free to do all that this one may; else this one is met now."""
+        if not self.order.pending:
+            return False
+        least, bits = self.order.split(ideal)
+        for fewer, other in self.met.get((least, state), ()):
+            less = fewer & ~bits == 0 and fewer != bits
+            if less and not (marks[0] & ~other[0] or marks[1] & ~other[1]):
+                return True
+        self._add(ideal, state, marks)
+        return False
+
+
+def _freest(order: Order, level: Level) -> Level:
+    """The level without the candidates of which there is a freer one."""
+    if not order.pending or len(level) < 2:
         return level
+    freer, found = _Freer(order, {}), {}
+    for ideal in sorted(level, key=lambda one: order.split(one)[1].bit_count()):
+        kept = {s: marks for s, marks in level[ideal].items() if not freer.than(ideal, s, marks)}
+        if kept:
+            found[ideal] = kept
+    return found
