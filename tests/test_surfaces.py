@@ -201,6 +201,16 @@ def test_a_subject_that_cannot_be_loaded_leaves_the_rest_answered(monkeypatch: p
         ({"surface": "audited"}, "it has no histories\n  histories  (): each history, as (name, snapshots)"),
         ({"histories": None}, "it has no surface"),
         ({"surface": "audited", "histories": None, "needs": "SERVER"}, "write a tuple of names, such as"),
+        (
+            {"surface": "audited", "histories": None, "needs": None},
+            "has needs = None; write a tuple of names",
+        ),
+        (
+            {"surface": "audited", "histories": None, "seconds": "9"},
+            "has seconds = '9'; write a number above",
+        ),
+        ({"surface": "audited", "histories": None, "seconds": float("nan")}, "has seconds = nan; write a"),
+        ({"surface": "audited", "histories": None, "seconds": 0}, "has seconds = 0; write a number above 0"),
     ],
 )
 def test_what_a_subject_of_records_lacks_is_told(

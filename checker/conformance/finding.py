@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from falsework.conformance.patience import Watch, Watched, in_time
-from falsework.conformance.program import ProgramSubject, program_named
+from falsework.conformance.program import LONGEST_WAIT, ProgramSubject, program_named
 from falsework.conformance.subject import (
     SubjectFault,
     kind_of,
@@ -136,8 +136,11 @@ def _checked(name: str, path: str) -> NamedSubject:
     if not isinstance(model, str):
         raise InputError(f'{path} has model = {model!r}; write model = "module:Class"')
     needs = getattr(cls, "needs", ())
-    if isinstance(needs, str) or not all(isinstance(word, str) for word in needs):
+    if not isinstance(needs, (tuple, list)) or not all(isinstance(word, str) for word in needs):
         raise InputError(f'{path} has needs = {needs!r}; write a tuple of names, such as ("SERVER",)')
+    seconds = getattr(cls, "seconds", SECONDS["driven"])
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 < seconds <= LONGEST_WAIT:
+        raise InputError(f"{path} has seconds = {seconds!r}; write a number above 0, at most {LONGEST_WAIT}")
     return NamedSubject(name, cls)
 
 
