@@ -14,6 +14,7 @@ from falsework.runtime.audit.found import Verdict
 from falsework.runtime.audit.opened import NotAudited
 from falsework.runtime.audit.sealed import NoNote, Roots, read_note
 from falsework.runtime.store.contract import Value
+from falsework.runtime.trail import Json
 from falsework.runtime.trail.chain import FIRST, Entry, linked
 from falsework.runtime.trail.checkpoint import Checkpoint, FileWitness, Note
 from falsework.runtime.trail.checkpoint import read_note as as_written
@@ -259,3 +260,84 @@ def test_a_journal_without_a_record_has_lost_them_or_was_never_founded(hand: ByH
     hand.run("DELETE FROM trail")
     with pytest.raises(NotAudited, match="its journal has no record"):
         hand.audit()
+
+
+# Acts of the trail's own.
+
+
+def early(hand: ByHand) -> int:
+    """A record whose policy was declared after it; its number."""
+    hand.trail.record_action("other.thing", "dana", credential_of("dana"), {"n": 1})
+    seq = records(hand)
+    hand.steward.declare_retention("other.", 9)
+    return seq
+
+
+@pytest.mark.parametrize("seconds, violated", [(602, []), (602.000_001, ["8.1b"])])
+def test_a_record_has_its_window_to_be_placed(hand: ByHand, seconds: float, violated: list[str]) -> None:
+    """The window is 10 min, and the allowance 2 s."""
+    early(hand)
+    hand.passes(seconds)
+    assert hand.violated() == violated
+
+
+def test_a_record_that_is_placed_late_has_its_place(hand: ByHand) -> None:
+    early(hand)
+    hand.steward.declare_retention("forever.", None)
+    hand.trail.record_action("later.thing", "dana", credential_of("dana"), {"n": 2})
+    hand.steward.declare_retention("later.", None)
+    hand.steward.place_late()
+    hand.passes(700)
+    assert hand.violated() == []
+
+
+@pytest.mark.parametrize(
+    "place, violated",
+    [
+        (["other.", "5"], ["8.1g"]),  # another end than the policy gives
+        (["ledger.", None], ["8.1g"]),
+        (["other.", "x"], ["8.1g"]),
+    ],
+)
+def test_a_late_place_that_no_policy_gives(
+    hand: ByHand, place: list[str | None], violated: list[str]
+) -> None:
+    seq = early(hand)
+    hand.record_own("trail.placed", {"placed": [[seq, *place]]})
+    assert hand.violated() == violated
+
+
+@pytest.mark.parametrize(
+    "action, said",
+    [
+        ("placed", {"placed": [[9, "ledger.", None]]}),  # it has its place
+        ("placed", {"placed": "x"}),
+        ("placed", {"placed": [5]}),
+        ("purged", {"destroyed": [[99, "event-99"]]}),
+        ("retention_declared", {"prefix": "ledger.", "period": "5"}),
+        ("retention_declared", {"prefix": "trail.x", "period": "5"}),
+        ("retention_declared", {"prefix": "x.", "period": "soon"}),
+        ("retention_declared", {"period": "5"}),
+        ("key_registered", {"public_key": "xyz", "actor_ref": "eve"}),
+        ("key_registered", {"public_key": "00" * 32, "key_id": "x", "actor_ref": "eve"}),
+        ("key_revoked", {"key_id": "nobody's"}),
+        ("dreamt", {}),
+    ],
+)
+def test_an_act_that_no_trail_records(hand: ByHand, action: str, said: dict[str, Json]) -> None:
+    """Signed by the administrator, sealed, and lawless all the same."""
+    hand.record_own(f"trail.{action}", said)
+    assert hand.violated() == ["8.1g"]
+
+
+def test_a_payload_that_left_its_salt_behind_is_not_purged(hand: ByHand) -> None:
+    hand.run("UPDATE journal SET payload = NULL WHERE seq = ?", records(hand))
+    assert hand.violated() == ["8.1e"]
+
+
+def test_what_a_table_holds_or_lacks_is_said(hand: ByHand) -> None:
+    hand.run("UPDATE policy SET period = 5")
+    found = [violation.found for violation in hand.audit().check("8.1g").violations]
+    assert len(found) == 2
+    assert any(text.startswith("policy holds ") and "do not say" in text for text in found)
+    assert any(text.startswith("policy lacks ") and "which the records say" in text for text in found)
