@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -118,10 +119,20 @@ def written(number: int, do: str, fields: Mapping[str, object]) -> str:
     return _ENCODER.encode({"id": number, "do": do, **fields})
 
 
+def printable(text: str) -> str:
+    """The text without what a terminal would obey or not show: each such character as its escape."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def shortened(line: bytes | str) -> str:
     """The line as an error repeats it."""
     text = line if isinstance(line, str) else line.decode("utf-8", "replace")
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}…"
+    return printable(text) if len(text) <= SHOWN else f"{printable(text[:SHOWN])}…"
+
+
+def as_json(value: object) -> str:
+    """What a program has sent, as it has: an error says true and not True."""
+    return shortened(json.dumps(value, ensure_ascii=False))
 
 
 def read_answer(line: bytes, place: str, number: int, do: str) -> dict[str, Any]:
@@ -132,7 +143,7 @@ def read_answer(line: bytes, place: str, number: int, do: str) -> dict[str, Any]
     outcomes = MESSAGES[do].outcomes
     outcome = data.get("is")
     if outcome not in outcomes:
-        told = "has no outcome" if "is" not in data else f"has the outcome {outcome!r}"
+        told = "has no outcome" if "is" not in data else f"has the outcome {as_json(outcome)}"
         listed = " or ".join(f'"is": "{word}"' for word in outcomes)
         raise SubjectFault(f"{place} {told}, and answers {do}: {shortened(line)}\nwrite {listed}")
     fields = (*ANSWERED, *MESSAGES[do].answers) if outcome == "ok" else (*ANSWERED, WHY)
@@ -143,7 +154,7 @@ def read_answer(line: bytes, place: str, number: int, do: str) -> dict[str, Any]
 def _other_id(found: object, number: int) -> str:
     if isinstance(found, int) and not isinstance(found, bool) and 0 < found < number:
         return f"answers message {found} once more, where message {number} waits for its answer"
-    told = "has no id" if found is None else f"has the id {found!r}"
+    told = "has no id" if found is None else f"has the id {as_json(found)}"
     return f'{told}, where message {number} waits for its answer; write "id": {number}'
 
 
@@ -154,13 +165,21 @@ def _object(line: bytes, place: str) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise SubjectFault(f"{place} is not UTF-8: {line[:SHOWN]!r}") from None
     except (ValueError, RecursionError) as problem:
-        what = "is empty" if not line.strip() else f"is no JSON ({problem}): {shortened(line)}"
+        what = "is empty" if not line.strip() else f"is no JSON ({_why(problem)}): {shortened(line)}"
         raise SubjectFault(
             f"{place} {what}\nwrite one JSON object a line on stdout, and what is for people on stderr"
         ) from None
     if not isinstance(data, dict):
         raise SubjectFault(f'{place} is no object: {shortened(line)}\nwrite {{"id": …, "is": …}}')
     return data
+
+
+def _why(problem: ValueError | RecursionError) -> str:
+    if isinstance(problem, json.JSONDecodeError):
+        return f"{problem.msg.removesuffix(' at')} at column {problem.colno}"
+    return (
+        "lists or objects in one another, too deep" if isinstance(problem, RecursionError) else str(problem)
+    )
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -175,8 +194,24 @@ def _no_number(text: str) -> None:
     raise ValueError(f"{text} is no JSON number")
 
 
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"a number of {len(text):,} digits") from None
+
+
+def _fraction(text: str) -> float:
+    """What has a fraction or an exponent: no value of a model, and kept to be shown beside one."""
+    if math.isinf(number := float(text)):
+        raise ValueError(f"{text[:SHOWN]} is too large a number; write whole ones digit by digit")
+    return number
+
+
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
-_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number)
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_once, parse_constant=_no_number, parse_int=_whole, parse_float=_fraction
+)
 
 
 def _fit(data: Mapping[str, Any], fields: Collection[Field], place: str, answer: str) -> None:
@@ -193,7 +228,7 @@ def _fit(data: Mapping[str, Any], fields: Collection[Field], place: str, answer:
                 continue
             raise SubjectFault(f"{place} has no {field.name!r}; write with it {field.kind}: {field.means}")
         if not _is(field.kind, data[field.name]):
-            found = f"{place} has {field.name!r}: {shortened(json.dumps(data[field.name]))}"
+            found = f"{place} has {field.name!r}: {as_json(data[field.name])}"
             raise SubjectFault(f"{found}; write {field.kind}: {field.means}")
 
 

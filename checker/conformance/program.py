@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
-from falsework.conformance.messages import PROTOCOL, read_answer, shortened, written
+from falsework.conformance.messages import PROTOCOL, as_json, printable, read_answer, shortened, written
 from falsework.conformance.subject import (
     RefusedBySubject,
     SubjectFault,
@@ -25,6 +25,9 @@ SECONDS = 10.0
 """How long a program may take to answer, unless its description says otherwise."""
 LONGEST_WAIT = 86_400
 """A day: who waits longer waits for ever."""
+LONGEST_SURFACE = 60
+UNDRIVEN = ("model", "observed", "audited")
+"""The columns beside those of what is driven."""
 
 
 class AnsweredError(Exception):
@@ -53,6 +56,10 @@ class ProgramSubject:
             raise self.talk.fault(
                 f"{self.talk.place} says protocol {self.said['protocol']}; falsework speaks {PROTOCOL}"
             )
+        for name in ("model", "surface"):
+            if wanted := _unfit(name, self.said[name]):
+                found = as_json(self.said[name])
+                raise self.talk.fault(f'{self.talk.place} has "{name}": {found}; write {wanted}')
 
     def begin(self, constants: Mapping[str, object]) -> None:
         """The implementation is as new."""
@@ -89,7 +96,7 @@ class ProgramSubject:
             answer = read_answer(line, self.talk.place, self.sent, do)
         except SubjectFault as problem:
             raise self.talk.fault(str(problem)) from None
-        why = answer.get("why", "")
+        why = printable(answer.get("why", ""))
         match answer["is"]:
             case "refused":
                 raise RefusedBySubject(why)
@@ -100,6 +107,17 @@ class ProgramSubject:
             case "error":
                 raise self.talk.fault(f"the program answers {do} with an error: {why}")
         return answer
+
+
+def _unfit(name: str, text: str) -> str:
+    """What to write instead, where that cannot be the name of a model or the head of a column."""
+    if not text.strip() or not text.isprintable():
+        return "a text that can be printed in a line"
+    if name == "surface" and len(text) > LONGEST_SURFACE:
+        return f'at most {LONGEST_SURFACE} characters, such as "driven C"'
+    if name == "surface" and text in UNDRIVEN:
+        return 'what is driven, such as "driven C": that word is the head of another column'
+    return ""
 
 
 # --- naming one ---------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO
 
-from falsework.conformance.messages import LONGEST, shortened
+from falsework.conformance.messages import LONGEST, printable, shortened
 from falsework.conformance.subject import SubjectFault
 
 ENDS = "ended, its input being closed,"
@@ -149,6 +149,12 @@ class Talk:
         return bool(more)
 
     def _late(self, what: str) -> str:
+        if (code := self._process.poll()) is not None:
+            missed = "" if what == ENDS else f" and has not {what} within {self.seconds:g} s"
+            return (
+                f"the program {_ended(code)}{missed}, but what it has started still holds its stdout open\n"
+                "end that before the program ends, or give it a stdout of its own"
+            )
         held = (
             f"\nit has written so far, without the end of a line: {shortened(self._held)}"
             if self._held
@@ -176,7 +182,7 @@ class Talk:
         if not lines:
             return "\nit has written nothing on stderr"
         more = f" (the last {LAST_WORDS} of {len(lines)} lines)" if len(lines) > LAST_WORDS else ""
-        return "\n".join([f"\nits stderr{more}:", *(f"  {line}" for line in lines[-LAST_WORDS:])])
+        return "\n".join([f"\nits stderr{more}:", *(f"  {printable(line)}" for line in lines[-LAST_WORDS:])])
 
     def _note(self, sign: str, line: str) -> None:
         if self.record is not None:

@@ -6,6 +6,7 @@ With an argument it goes wrong on purpose, in one way: what a program may do but
 import json
 import os
 import signal
+import subprocess
 import sys
 from typing import Any
 
@@ -15,6 +16,15 @@ HELLO = {
     "surface": "a lock behind a pipe",
     "refuses": ["free"],
     "internal": [],
+}
+
+ODD_HELLOS: dict[str, dict[str, Any]] = {
+    "another protocol": {"protocol": 2},
+    "no surface": {"surface": " "},
+    "a red surface": {"surface": "\x1b[31mred"},
+    "a long surface": {"surface": "x" * 61},
+    "the surface of logs": {"surface": "observed"},
+    "no model": {"model": ""},
 }
 
 
@@ -40,7 +50,7 @@ class Lock:
 def answer(asked: dict[str, Any], lock: Lock) -> dict[str, Any]:
     match asked["do"]:
         case "hello":
-            return {"is": "ok", **HELLO, **({"protocol": 2} if lock.wrong == "another protocol" else {})}
+            return {"is": "ok", **HELLO, **ODD_HELLOS.get(lock.wrong, {})}
         case "begin":
             if lock.wrong == "cannot begin":
                 return {"is": "error", "why": "no room"}
@@ -70,6 +80,9 @@ def misbehave(wrong: str, asked: dict[str, Any]) -> str | None:
             os.kill(os.getpid(), signal.SIGKILL)
         case "hangs":
             signal.pause()
+        case "leaves a child":
+            subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
+            sys.exit(0)
         case "hangs in the line":
             say('{"id": ')
             signal.pause()
@@ -89,6 +102,12 @@ def misbehave(wrong: str, asked: dict[str, Any]) -> str | None:
         "no number": f'{{"id": {number}, "is": "ok", "answer": NaN}}\n',
         "an error": f'{{"id": {number}, "is": "error", "why": "disk full"}}\n',
         "unknown": f'{{"id": {number}, "is": "unknown", "why": "no answer in time"}}\n',
+        "a huge number": f'{{"id": {number}, "is": "ok", "answer": {"9" * 5000}}}\n',
+        "a huge exponent": f'{{"id": {number}, "is": "ok", "answer": 1e400}}\n',
+        "nested": f'{{"id": {number}, "is": "ok", "answer": {"[" * 100_000}\n',
+        "a mark in front": f'\ufeff{{"id": {number}, "is": "ok"}}\n',
+        "colours": f'\x1b[31m{{"id": {number}, "is": "ok"}}\n',
+        "a true id": '{"id": true, "is": "ok"}\n',
         "without end": "x" * 1_100_000,
     }
     return said.get(wrong)
