@@ -1,8 +1,8 @@
 """Whether a log can be explained, asked line by line: nothing is shared with the validator but the class.
 
-A configuration is a state of the model, and of each event that has begun and not ended what it did, if it has
-taken place already. What an event answers is guessed before its end is read, line by line; the validator
-knows it from the beginning, and counts events where this counts lines.
+A configuration is a state of the model, and which of the events that have begun and not ended have taken
+place already. The log is read line by line, and how an event ends is known from its beginning on; the validator
+counts events where this counts lines.
 """
 
 import itertools
@@ -18,10 +18,7 @@ from falsework.trace import Label, instances, starts, take
 Done = tuple[Any, State]
 """What a step answers, and where it leads."""
 
-Kept = tuple[Any, tuple[Any, ...]]
-"""What an event answered, and right after it the variables that the log shows anywhere."""
-
-Configuration = tuple[State, tuple[tuple[str, Kept], ...]]
+Configuration = tuple[State, frozenset[str]]
 
 
 class Oracle:
@@ -33,16 +30,13 @@ class Oracle:
         self.hidden = [a for a in definition.actions if a.kind in ("internal", "fault", "tick")]
         self.known: dict[tuple[State, Label], Done | None] = {}
         self.after_hidden: dict[State, frozenset[State]] = {}
-        self.places: list[int] = []
-        self.ends: set[tuple[str, int]] = set()
+        self.ends: dict[tuple[str, int], dict[str, Any]] = {}
 
     def first_unexplained(self, lines: Sequence[str]) -> int | None:
         """The first line of which no explanation of the lines before can give account, if there is one."""
         every = [json.loads(text) for text in lines[1:-1]]
-        names = {name for line in every for name in line.get("observed", ())}
-        self.places = [i for i, v in enumerate(self.definition.variables) if v.name in names]
-        self.ends = {(line["node"], line["seq"]) for line in every if not line.get("begun")}
-        here: set[Configuration] = {(start.state, ()) for start in starts(self.definition)}
+        self.ends = {(line["node"], line["seq"]): line for line in every if not line.get("begun")}
+        here: set[Configuration] = {(start.state, frozenset()) for start in starts(self.definition)}
         begun: dict[str, dict[str, Any]] = {}
         for number, line in enumerate(every, 2):
             node = line["node"]
@@ -50,7 +44,7 @@ class Oracle:
                 begun[node] = line
                 continue
             begun.setdefault(node, line)
-            here = set(self.ended(self.grown(here, begun), begun, line))
+            here = set(self.ended(self.grown(here, begun), line))
             del begun[node]
             if not here:
                 return number
@@ -67,17 +61,9 @@ class Oracle:
             found.add(configuration)
             waiting += [(other, done) for other in self.hidden_from(state)]
             for node, line in begun.items():
-                if node not in dict(done):
-                    for step in self.took(state, line):
-                        pair = node, self.kept(line, *step)
-                        waiting.append((step[1], tuple(sorted([*done, pair], key=_node))))
+                if node not in done:
+                    waiting += [(after, done | {node}) for _, after in self.took(state, line)]
         return found
-
-    def kept(self, line: dict[str, Any], answer: Any, after: State) -> Kept:
-        """What its end may ask of it; nothing where there is none."""
-        if (line["node"], line["seq"]) not in self.ends:
-            return None, ()
-        return answer, tuple(after[place] for place in self.places)
 
     def hidden_from(self, state: State) -> frozenset[State]:
         if state not in self.after_hidden:
@@ -100,31 +86,28 @@ class Oracle:
             for name, domain in action.parameters
         ]
         for arguments in itertools.product(*values):
-            if (done := self.step(state, Label(action.name, arguments))) is not None:
+            done = self.step(state, Label(action.name, arguments))
+            if done is not None and self.as_it_ends(line, *done):
                 yield done
 
-    def ended(
-        self, here: set[Configuration], begun: dict[str, dict[str, Any]], line: dict[str, Any]
-    ) -> Iterator[Configuration]:
-        """The configurations in which the event that ends here took place as the line says."""
-        node = line["node"]
-        for state, every in here:
-            done = dict(every)
-            rest = tuple(pair for pair in every if pair[0] != node)
-            if node not in done:
-                if line.get("unknown"):
-                    yield state, rest
-                continue
-            answer, after = done[node]
-            if "answer" in line and as_json(answer) != line["answer"]:
-                continue
-            if all(self.shows(after, name, value) for name, value in line.get("observed", {}).items()):
-                yield state, rest
+    def as_it_ends(self, line: dict[str, Any], answer: Any, after: State) -> bool:
+        """Whether the event's end says so, if it has one."""
+        end = self.ends.get((line["node"], line["seq"]), {})
+        if "answer" in end and as_json(answer) != end["answer"]:
+            return False
+        return all(self.shows(after, name, value) for name, value in end.get("observed", {}).items())
 
-    def shows(self, kept: tuple[Any, ...], name: str, value: Any) -> bool:
+    def ended(self, here: set[Configuration], line: dict[str, Any]) -> Iterator[Configuration]:
+        """The configurations in which the event that ends here has taken place, or need not have."""
+        node = line["node"]
+        for state, done in here:
+            if node in done or line.get("unknown"):
+                yield state, done - {node}
+
+    def shows(self, state: State, name: str, value: Any) -> bool:
         """Whether the variable had that value; of a map only the keys that are named."""
         place = next(i for i, v in enumerate(self.definition.variables) if v.name == name)
-        found = kept[self.places.index(place)]
+        found = state[place]
         domain = self.definition.variables[place].domain
         if isinstance(domain, MapOf):
             cells = {str(as_json(key)): cell for key, cell in zip(domain.key.values(), found, strict=True)}
@@ -136,7 +119,3 @@ class Oracle:
 def as_json(value: Any) -> Any:
     """A member by its name; the numbers of the lease stand for themselves."""
     return getattr(value, "name", value)
-
-
-def _node(pair: tuple[str, Kept]) -> str:
-    return pair[0]
