@@ -1,8 +1,8 @@
 """Whether a log can be explained, asked line by line: nothing is shared with the validator but the class.
 
 A configuration is a state of the model, and which of the events that have begun and not ended have taken
-place already. The log is read line by line, and how an event ends is known from its beginning on; the validator
-counts events where this counts lines.
+place already. The log is read line by line, and how an event ends is known from its beginning on. The
+validator counts events where this counts lines.
 """
 
 import itertools
