@@ -73,6 +73,7 @@ class Supersession(Model):
     UNCAUSED: ClassVar[Answer] = Answer.ALREADY_ABANDONED  # to an escalation over an abandonment
     COUNTS_A_NAMING_ONE: ClassVar[bool] = True  # whether a closing that names another can be a rival
     ESCALATES_THE_YOUNG: ClassVar[bool] = True  # whether too-young is said of abandonments alone
+    SMALL: ClassVar[bool] = False  # whether one surface looks, and no other
 
     closings: Map[Slot, Closing | None] = Map(None)
     length: Length = 0
@@ -175,7 +176,7 @@ class Supersession(Model):
             if other is not writer and self.FENCE:
                 self.pending[other] = None
 
-    # The invocation's closings.
+    # The three writers' calls.
 
     @action(source=("close step 2.1", "close step 2.5"))
     def close(self) -> Answer:
@@ -194,8 +195,6 @@ class Supersession(Model):
             return Answer.ALREADY_ACCOUNTED
         self.pending[Writer.INVOCATION] = None if self.evicted else Write(kind=Kind.REFUSED, seen=0)
         return Answer.WRITES
-
-    # The sweep's and the operator's.
 
     @action(source=("reconcile step 2.4", "reconcile step 2.5", "reconcile step 2.6"))
     def sweep(self, finding: Kind) -> Answer:
@@ -249,6 +248,7 @@ class Supersession(Model):
 
     @action(source=("read invocation 7", "reconcile step 5.2", "Check 2.4", "Which closing stands 11"))
     def look(self, surface: Surface) -> Reading:
+        require(surface is Surface.READ_INVOCATION or not self.SMALL)
         return Reading(state=self.projected(), standing=self.standing(), duplicate=self.duplicate(surface))
 
     # What is true of every state.
@@ -444,12 +444,10 @@ class Supersession(Model):
     @reachable
     def a_chain_of_three_is_one_closing(self) -> bool:
         """The sweep escalates, an operator abandons naming that, and a second one writes the outcome."""
-        return (
-            self.is_of(0, Kind.ESCALATED)
-            and self.is_of(1, Kind.ABANDONED)
-            and self.is_of(2, Kind.OUTCOME)
-            and not self.rivals
-        )
+        if self.CLOSINGS < 3 or self.rivals:
+            return False
+        abandoned = self.is_of(0, Kind.ESCALATED) and self.is_of(1, Kind.ABANDONED)
+        return abandoned and self.is_of(2, Kind.OUTCOME)
 
     @reachable
     def an_act_reads_resolved(self) -> bool:
