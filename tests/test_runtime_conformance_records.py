@@ -6,9 +6,14 @@ from typing import Any
 
 import pytest
 
+from falsework.check import check
 from falsework.conformance import drive
 from falsework.conformance.finding import NamedSubject, driven_definition, find_subject, shipped_subjects
 from falsework.conformance.subject import twins_of_subject
+from falsework.models.recoverable_invocation.records_supersession_driven import (
+    FencedAsBuilt,
+    UnfencedAsBuilt,
+)
 from falsework.naming import import_module, shipped, subject_of, twins_of
 from falsework.verdict import Verdict
 
@@ -66,6 +71,12 @@ def test_the_runtime_does_what_the_slice_says(subject: str, model: str, store: s
     assert (done.problem, done.divergence, done.undriven) == ("", None, [])
     assert done.verdict is Verdict.HOLDS
     assert done.hidden == {}
+
+
+def test_what_is_driven_as_built_holds_but_for_what_it_has_no_room_for() -> None:
+    assert {found.word for found in check(FencedAsBuilt).findings} == {"bound-cut"}
+    # A chain of three closings needs three.
+    assert {found.word for found in check(UnfencedAsBuilt).findings} == {"bound-cut", "witness-not-reached"}
 
 
 WHOLE = {
