@@ -234,7 +234,7 @@ def failure_text(answer: Answer, width: int = 100) -> str:
     """Each problem in a line, and under them the counterexamples that show it."""
     blocks = ["\n".join(f"{p.word}: {p.text}" for p in answer.problems)]
     if answer.problems and answer.breaches is not None and not answer.breaches.found:
-        blocks.append(_without_breach(answer.breaches))
+        blocks.append(_without_breach(answer.breaches, answer.drive))
     if answer.drive is not None and answer.drive.divergence is not None:
         blocks.append(divergence_text(answer.drive, answer.drive.divergence, width))
     if answer.breaches is not None and answer.problems:
@@ -253,10 +253,10 @@ def failure_text(answer: Answer, width: int = 100) -> str:
     return "\n\n".join(filter(None, blocks))
 
 
-def _without_breach(found: Breaches) -> str:
+def _without_breach(found: Breaches, drive: Drive | None) -> str:
     """Whether a subject that breaks nothing differs from the model at all."""
-    if found.problem:
-        return ""
+    if found.problem or (drive is not None and drive.divergence is not None and not found.departure):
+        return ""  # where it diverges in what the model does not take, the path to that says all
     return f"it departs from the model: {found.departure or 'nowhere'}"
 
 

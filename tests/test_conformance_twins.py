@@ -68,6 +68,24 @@ class _DivergesOnly(_Right):
     server_class = _Silent
 
 
+FREED = (
+    "it breaks no invariant; declared: only_the_holder_frees; but it diverges in 1 step: "
+    "write answer = 1 in breaks"
+)
+
+
+class _Careless(LockServer):
+    def free(self, name: str) -> None:
+        self.owner = None
+
+
+@runtime_twin(breaks={Lock.only_the_holder_frees: 1})
+class _FreedByAnybody(_Right):
+    """It takes a release that the model disables, so no step of the model shows it."""
+
+    server_class = _Careless
+
+
 @pytest.mark.parametrize(
     "cls, words",
     [
@@ -88,12 +106,30 @@ class _DivergesOnly(_Right):
             [("not observable", "grants_alternate reads odd, which a lock in memory does not show")],
         ),
         (_DivergesOnly, []),
+        (
+            _FreedByAnybody,
+            [("survived", FREED)],
+        ),
     ],
 )
 def test_every_other_outcome_of_a_runtime_twin_has_its_own_word(
     cls: type[Any], words: list[tuple[str, str]]
 ) -> None:
     assert contract_of(cls) == words
+
+
+def test_a_twin_that_only_diverges_is_shown_where_and_is_not_said_to_depart_nowhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Freed(RightLock):
+        """A subject of its own, that frees for anybody."""
+
+        server_class = _Careless
+
+    monkeypatch.setattr(locks, "Freed", Freed, raising=False)
+    text = gate_text(conform("tests/locks.py:Freed", walking=Walking(0)))
+    assert "diverges: in 1 step: answer: expected refused, observed done" in text
+    assert "nowhere" not in text
 
 
 def test_a_runtime_twin_says_what_it_is_rejected_for() -> None:

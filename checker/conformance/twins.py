@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from falsework.conformance.breaches import Breaches, breaches
 from falsework.conformance.driver import Drive, drive
@@ -12,7 +12,7 @@ from falsework.conformance.survey import Survey
 from falsework.conformance.surveys import surveyed
 from falsework.errors import InputError
 from falsework.language import values_stay_in_domain
-from falsework.twin_contract import Cell, Problem, differences
+from falsework.twin_contract import SURVIVED, Cell, Problem, differences
 from falsework.verdict import Verdict, combine
 
 WORDS = (ANSWER, OBSERVATION)
@@ -22,8 +22,9 @@ WORDS = (ANSWER, OBSERVATION)
 class RuntimeContract:
     """A wrong subject searched to the end: its cells by invariant, and what is not as declared.
 
-    `drive` is its first divergence from the model, looked for only where that is what it declares; `survey`
-    stands in the place of `breaches` where it is not driven, and lines or snapshots in that of steps.
+    `drive` is its first divergence from the model, looked for only where that is what it declares or where it
+    breaks nothing; `survey` stands in the place of `breaches` where it is not driven, and lines or snapshots
+    in that of steps.
     """
 
     subject: NamedSubject
@@ -82,7 +83,22 @@ def judge_runtime_twin(subject: NamedSubject) -> RuntimeContract:
         contract.cells[name] = Cell(name, False, declared, found, decided=not incomplete)
     contract.problems += [Problem("incomplete", text, Verdict.INCOMPLETE) for text in incomplete]
     contract.problems += _hidden(contract) or differences(contract.cells.values(), role.breaks)
+    if any(p.word == SURVIVED for p in contract.problems) and contract.breaches and contract.drive is None:
+        contract.drive = subject.attended(lambda made: drive(made, definition, name=subject.name))
+        contract.problems = [_diverging(contract.drive, p) for p in contract.problems]
     return contract
+
+
+def _diverging(found: Drive, problem: Problem) -> Problem:
+    """The problem of a twin that has survived: with what it could declare, where it diverges all the same."""
+    parted = found.divergence
+    if problem.word != SURVIVED or parted is None:
+        return problem
+    told = problem.text.replace("it breaks nothing", "it breaks no invariant", 1)
+    where = f"in {parted.steps} step{'s' * (parted.steps != 1)}"
+    return replace(
+        problem, text=f"{told}; but it diverges {where}: write {parted.name} = {parted.steps} in breaks"
+    )
 
 
 def _incomplete(contract: RuntimeContract) -> list[str]:
