@@ -31,7 +31,7 @@ class Bookkeeping(World):
         return all(
             (self.in_flight[who] is None) != (self.reply[who] is None)
             if at is At.ISSUED
-            else self.reply[who] is None
+            else self.reply[who] is None and self.unheard[who] == 0
             for who, at in self.at.items()
         )
 
