@@ -42,18 +42,21 @@ WRITING = {"clock": "GATED", "record": "GATED", **ISSUED}
 
 
 Rule = Callable[[Kind, Figures, int, int], bool]
+Edge = Callable[[Kind, Figures, int], int]
 ACCOUNTS = ("OUTCOME", "REFUSED")
 OPENERS = ("INVOCATION", "ANOTHER")
 
 
 def aged(kind: Kind, figures: Figures, recorded_at: int, now: int) -> bool:
     """Whether Resolve may abandon what is so old."""
-    return not resolve.in_flight(kind, figures, recorded_at, now)
+    in_flight: Rule = vars(resolve)["in_flight"]  # as Resolve itself has it, bent or not
+    return not in_flight(kind, figures, recorded_at, now)
 
 
 def abandonable(kind: Kind, figures: Figures, recorded_at: int, now: int) -> bool:
     """Whether a run may abandon what is so old."""
-    return now >= closing_of_the_sweep.abandon_edge(kind, figures, recorded_at)
+    abandon_edge: Edge = vars(closing_of_the_sweep)["abandon_edge"]
+    return now >= abandon_edge(kind, figures, recorded_at)
 
 
 def place_of(process: Process) -> str:
