@@ -50,8 +50,7 @@ class SystemClock:
     def now(self) -> int:
         """The wall clock's instant, or the latest one answered if that is later."""
         reading = self._source()
-        if reading > self._latest:
-            self._latest = reading
+        self._latest = max(self._latest, reading)
         return self._latest
 
 
