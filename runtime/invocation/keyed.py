@@ -39,9 +39,11 @@ INTENT, PLAN = _is("intended"), _is("recovery_intended")
 BY_WORD = f"({_is('abandoned')} OR {_is('escalated')})"
 """Closings whose word does not tell all: who abandoned, and until when an escalation has to be resolved."""
 
-OF_ONE = f"SELECT {COLUMNS} FROM {TABLES} WHERE j.act = ? AND j.invocation_id = ? ORDER BY j.seq"  # noqa: S608
+OF_ONE = f"""SELECT {COLUMNS} FROM {TABLES}
+    WHERE j.act = ? AND j.invocation_id = ? ORDER BY j.seq"""  # noqa: S608  all ours
 OF_ACT = f"SELECT {COLUMNS} FROM {TABLES} WHERE j.act = ? ORDER BY j.seq"  # noqa: S608  all ours
-SHOWN = f"SELECT j.act, j.invocation_id, {COLUMNS} FROM {TABLES} WHERE j.seq > ? ORDER BY j.seq LIMIT ?"  # noqa: S608
+SHOWN = f"""SELECT j.act, j.invocation_id, {COLUMNS} FROM {TABLES}
+    WHERE j.seq > ? ORDER BY j.seq LIMIT ?"""  # noqa: S608  all ours
 NEXT = "SELECT act FROM journal WHERE act > ? ORDER BY act LIMIT 1 OFFSET ?"
 LAST = "SELECT MAX(seq) FROM journal"
 INTENTS = f"""SELECT seq, act, invocation_id FROM journal
