@@ -26,6 +26,7 @@ FIRST, ALL, TOGETHER = 20, 1000, 28
 THREADS = (1, 2, 3)
 EXPLORED = 1_000  # states of which explore takes a second or two; of more, the first levels are explored
 COMPARED = 50_000  # states of which fast takes a second or two; of more, the first levels are compared
+ONE_IN = 3  # of the hundreds that Recoverable Invocation has; the others are compared with --deep
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +88,12 @@ def everything_shipped() -> list[type[Model]]:
 
 
 def tier(number: int, cls: type[Model], *, quick: bool) -> object:
-    """Slow, but for a few that stand for all in the quick tier."""
-    many = "recoverable_invocation" in cls.__module__
-    marks = [] if quick and not many and number % 25 == 0 else [pytest.mark.slow]
+    """Slow, but for a few that stand for all in the quick tier, and for those of which there are too many."""
+    marks = [pytest.mark.slow]
+    if "recoverable_invocation" in cls.__module__:
+        marks = [pytest.mark.deep] if number % ONE_IN else marks
+    elif quick and number % 25 == 0:
+        marks = []
     return pytest.param(cls, id=cls.__name__, marks=marks)
 
 
