@@ -18,6 +18,7 @@ from falsework.runtime.invocation.answers import (
 )
 from falsework.runtime.invocation.close import close
 from falsework.runtime.invocation.figures import Deployment
+from falsework.runtime.invocation.held import Held
 from falsework.runtime.invocation.instance import Instance
 from falsework.runtime.invocation.open import open_act
 from falsework.runtime.invocation.parties import Alerts, Parties, Probe
@@ -53,12 +54,13 @@ class ObservedInstance(Instance):
         probes: Mapping[str, Probe | None],
         credentials: Mapping[str, str],
         in_order: bool,
+        held: Held | None = None,
         log: ActLog,
         run: str = "FIRST_RUN",
     ) -> None:
         super().__init__(
             deployment, trail=trail, store=store, leases=leases, seam=seam, ids=ids, alerts=alerts,
-            probes=probes, credentials=credentials, in_order=in_order,
+            probes=probes, credentials=credentials, in_order=in_order, held=held,
         )  # fmt: skip
         self.log = log
         self.run = run  # which of the model's runs this instance's are

@@ -39,6 +39,7 @@ from falsework.runtime.invocation.parties import Parties, Probe
 from falsework.runtime.invocation.records import Closing, Intent, noted
 from falsework.runtime.invocation.section import ActSection, Standing, section_key
 from falsework.runtime.observe import Happened, Plain, Recorder, Told
+from falsework.runtime.trail.through import Through
 
 RUNS = ("FIRST_RUN", "SECOND_RUN")
 TAKES = {
@@ -288,12 +289,12 @@ class ToldSection(ActSection):
         self.section.wait(span)
 
 
-class ToldTrail:
+class ToldTrail(Through):
     """The journal in the hands of one process; what it issues is told."""
 
     def __init__(self, inner: trail.Trail, log: ActLog, who: str, node: str, *, lands: bool) -> None:
-        self.inner, self.log, self.who, self.node, self.lands = inner, log, who, node, lands
-        self.caps = inner.caps
+        super().__init__(inner)
+        self.log, self.who, self.node, self.lands = log, who, node, lands
 
     def record_action(
         self,
@@ -313,21 +314,3 @@ class ToldTrail:
             return write()
         self.log.issues(self.who, self.node, action_ref)
         return self.log.lands(self.node, self.inner, write) if self.lands else write()
-
-    def read_record(self, event_id: str) -> trail.ReadAnswer:
-        """The journal's own answer."""
-        return self.inner.read_record(event_id)
-
-    def read_range(
-        self, after: int, limit: int | None = None, *, behind_writers: bool = False
-    ) -> trail.RangeAnswer:
-        """The journal's own answer."""
-        return self.inner.read_range(after, limit, behind_writers=behind_writers)
-
-    def measure(self, action_ref: str, actor_ref: str, data: trail.Data) -> int:
-        """The journal's own measure."""
-        return self.inner.measure(action_ref, actor_ref, data)
-
-    def now(self) -> int:
-        """The journal's own clock."""
-        return self.inner.now()

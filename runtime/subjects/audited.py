@@ -42,6 +42,7 @@ from falsework.runtime.subjects.lease import HandClock, in_memory
 from falsework.runtime.trail.identity import fresh_credential, public_key_of
 from falsework.runtime.trail.journal import AuditTrail, Seams
 from falsework.runtime.trail.steward import Steward, found
+from falsework.runtime.trail.through import Through
 
 FILE = Path(examples.__file__).with_name("payment.yaml")
 KIND, OUTCOME_REF, REFUSAL = "payment", "payment.charged", "card-declined"
@@ -55,12 +56,11 @@ CREDENTIALS = {
 }
 
 
-class TroubledTrail:
+class TroubledTrail(Through):
     """A trail before whose next record something happens, or whose next reply is lost, on demand."""
 
     def __init__(self, inner: trail.Trail) -> None:
-        self.inner = inner
-        self.caps = inner.caps
+        super().__init__(inner)
         self.loses = False
         self.before: Callable[[], None] | None = None
 
@@ -82,24 +82,6 @@ class TroubledTrail:
         if lost and isinstance(answer, trail.Recorded):
             return trail.ReplyLost(answer.event_id, "the line went dead")
         return answer
-
-    def read_record(self, event_id: str) -> trail.ReadAnswer:
-        """As the trail itself."""
-        return self.inner.read_record(event_id)
-
-    def read_range(
-        self, after: int, limit: int | None = None, *, behind_writers: bool = False
-    ) -> trail.RangeAnswer:
-        """As the trail itself."""
-        return self.inner.read_range(after, limit, behind_writers=behind_writers)
-
-    def measure(self, action_ref: str, actor_ref: str, data: trail.Data) -> int:
-        """As the trail itself."""
-        return self.inner.measure(action_ref, actor_ref, data)
-
-    def now(self) -> int:
-        """As the trail itself."""
-        return self.inner.now()
 
 
 class PassingTime:

@@ -15,6 +15,7 @@ from falsework.runtime.invocation.section import Standing
 from falsework.runtime.trail.checkpoint import Checkpoint, FileWitness, Note
 from falsework.runtime.trail.identity import SigningKey
 from falsework.runtime.trail.steward import Steward
+from falsework.runtime.trail.through import Through
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,45 +26,7 @@ class Stranger:
     credential: str
 
 
-class _Through:
-    """A trail through which another one is reached, in all that it does not bend."""
-
-    def __init__(self, inner: trail.Trail) -> None:
-        self.inner = inner
-        self.caps = inner.caps
-
-    def record_action(
-        self,
-        action_ref: str,
-        actor_ref: str,
-        credential: str,
-        data: trail.Data,
-        *,
-        fence: trail.Fence | None = None,
-    ) -> trail.RecordAnswer:
-        """As the trail itself."""
-        return self.inner.record_action(action_ref, actor_ref, credential, data, fence=fence)
-
-    def read_record(self, event_id: str) -> trail.ReadAnswer:
-        """As the trail itself."""
-        return self.inner.read_record(event_id)
-
-    def read_range(
-        self, after: int, limit: int | None = None, *, behind_writers: bool = False
-    ) -> trail.RangeAnswer:
-        """As the trail itself."""
-        return self.inner.read_range(after, limit, behind_writers=behind_writers)
-
-    def measure(self, action_ref: str, actor_ref: str, data: trail.Data) -> int:
-        """As the trail itself."""
-        return self.inner.measure(action_ref, actor_ref, data)
-
-    def now(self) -> int:
-        """As the trail itself."""
-        return self.inner.now()
-
-
-class TrailWithoutFence(_Through):
+class TrailWithoutFence(Through):
     """The fence is declared, and never reaches the journal."""
 
     def record_action(
@@ -78,7 +41,7 @@ class TrailWithoutFence(_Through):
         return self.inner.record_action(action_ref, actor_ref, credential, data)
 
 
-class TrailThatRetriesBlind(_Through):
+class TrailThatRetriesBlind(Through):
     """A lost reply is taken for a failure, and the record is written again at once."""
 
     def record_action(
@@ -96,7 +59,7 @@ class TrailThatRetriesBlind(_Through):
         return answer
 
 
-class TrailThatAdoptsByValue(_Through):
+class TrailThatAdoptsByValue(Through):
     """After a lost reply whatever looks like the record is taken for it: the same act, by the same actor."""
 
     def record_action(
